@@ -108,9 +108,9 @@ static struct signal plan_signal(struct id goal, struct arena *arena) {
     return (struct signal){.kind = SIGNAL_PLAN_APPLY,
                            .goal = goal,
                            .source = id_derive(STR("explore"), STR("plan")),
-                           .keyed = 1,
-                           .actor = STR("client"),
-                           .by = WHO_HUMAN,
+                           .once.keyed = 1,
+                           .sender.actor = STR("client"),
+                           .sender.by = WHO_HUMAN,
                            .body = shape_encode(&PLAN_TEXT, &text, arena)};
 }
 
@@ -132,12 +132,12 @@ static void run_settle(struct explorer *e) {
 static struct policy run_policy(void) {
     static struct policy_agent agent = {.id = "coder", .account = "coder"};
     struct policy policy = policy_default();
-    policy.agents = &agent;
-    policy.agent_count = 1;
-    policy.orphan_after = SECONDS(1);
-    policy.tick_every = SECONDS(1);
-    policy.backoff_base = policy.backoff_max = SECONDS(1);
-    policy.min_resend = 0;
+    policy.dispatch.agents = &agent;
+    policy.dispatch.agent_count = 1;
+    policy.recovery.orphan_after = SECONDS(1);
+    policy.liveness.tick_every = SECONDS(1);
+    policy.recovery.backoff_base = policy.recovery.backoff_max = SECONDS(1);
+    policy.recovery.min_resend = 0;
     return policy;
 }
 
@@ -199,11 +199,11 @@ static struct signal lane_signal(const struct policy *policy, uint32_t hold) {
     return (struct signal){.kind = SIGNAL_LANE_HOLD,
                            .goal = workspace_id(policy, 1),
                            .source = id_derive(STR("explore"), hold ? STR("hold") : STR("release")),
-                           .keyed = 1,
+                           .once.keyed = 1,
                            .admission = 1,
                            .to = hold,
-                           .actor = STR("client"),
-                           .by = WHO_HUMAN,
+                           .sender.actor = STR("client"),
+                           .sender.by = WHO_HUMAN,
                            .reason = STR("until both wait")};
 }
 
@@ -222,9 +222,9 @@ static void lane_goal(struct explorer *e, uint32_t host) {
 
 static void lane_begin(struct explorer *e) {
     struct policy policy = run_policy();
-    policy.checks = policy.lands = 1;
-    policy.workspace = 1;
-    policy.verify_by_person = 0;
+    policy.checks.configured = policy.landing.automatic = 1;
+    policy.landing.workspace = 1;
+    policy.checks.by_person = 0;
     run_fleet(e, policy);
     e->fleet->one_lane = true;
     e->fleet->cast->pushes_when_asked = e->fleet->cast->lands_once = true;

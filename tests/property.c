@@ -103,12 +103,12 @@ static void tell(struct slot *slot) {
     const struct signal *signal = &slot->op.signal;
     struct operation *operation = &slot->tail[slot->ops++ % TAIL];
     *operation = (struct operation){.kind = signal->kind,
-                                    .by = signal->by,
+                                    .by = signal->sender.by,
                                     .to = signal->to,
-                                    .override = signal->override,
-                                    .expected = signal->expected,
+                                    .override = signal->work.override,
+                                    .expected = signal->plan.expected,
                                     .expect = slot->op.expect};
-    snprintf(operation->node, sizeof operation->node, "%.*s", STR_ARG(signal->node));
+    snprintf(operation->node, sizeof operation->node, "%.*s", STR_ARG(signal->work.node));
 }
 
 static void slot_begin(struct property *p, struct slot *slot) {
@@ -135,7 +135,7 @@ static void slot_begin(struct property *p, struct slot *slot) {
 /* A goal that is over, or has lived long enough, is replaced by a new one. */
 static bool slot_is_over(struct property *p, const struct slot *slot) {
     const struct goal *goal = &slot->known.goal;
-    if (!slot->known.exists || slot->ops > LIFE || goal->nodes_made > MANY_NODES)
+    if (!slot->known.exists || slot->ops > LIFE || goal->plan.nodes_made > MANY_NODES)
         return true;
     return goal->status >= GOAL_COMPLETED &&
            dice_chance(&p->gen.dice, goal->status == GOAL_ARCHIVED ? 500 : 100);
@@ -199,8 +199,8 @@ static void acts_do(struct property *p) {
                                .effect = act->effect.n,
                                .at = p->clock,
                                .exit = dice_chance(&p->gen.dice, 150),
-                               .actor = STR("overseer"),
-                               .by = WHO_OVERSEER};
+                               .sender.actor = STR("overseer"),
+                               .sender.by = WHO_OVERSEER};
         struct input *input = input_make(&ended, NULL);
         must(input && ledger_offer(p->ledger, input));
         p->acts++;
@@ -242,7 +242,7 @@ static void slot_learn(struct property *p, struct slot *slot, const struct dump 
     if (!row || row->aside)
         fail(p, slot, row ? "it was set aside" : "it is not there");
     slot->known.exists = dump_whole(dump, row, &slot->state, &slot->known.goal, &slot->known.plan);
-    const struct dump_text *text = dump_text(dump, slot->goal, &slot->known.goal.proposal);
+    const struct dump_text *text = dump_text(dump, slot->goal, &slot->known.goal.plan.proposal);
     if (text)
         slot->known.proposal = arena_copy(&slot->state, text->body);
 }
@@ -274,15 +274,15 @@ static void slot_shadow(struct property *p, struct slot *slot, const struct dump
     bool says = slot->asking && slot->answer == ERROR_NONE &&
                 (signal->kind == SIGNAL_GOAL_CREATE || signal->kind == SIGNAL_GOAL_UPDATE);
     if (says)
-        slot->priority = signal->priority;
-    if (says && signal->title.len > 0)
-        snprintf(slot->title, sizeof slot->title, "%.*s", STR_ARG(signal->title));
+        slot->priority = signal->describe.priority;
+    if (says && signal->describe.title.len > 0)
+        snprintf(slot->title, sizeof slot->title, "%.*s", STR_ARG(signal->describe.title));
     if (slot->known.goal.priority != slot->priority || !str_equal(view->title, str_of(slot->title)))
         fail(p, slot, "its title or priority is not what was said last");
-    if (!says || signal->tags.len == 0)
+    if (!says || signal->describe.tags.len == 0)
         return;
     struct tags tags = {0};
-    must(shape_decode_in(&TAGS, signal->tags, &p->look, &tags));
+    must(shape_decode_in(&TAGS, signal->describe.tags, &p->look, &tags));
     uint32_t from, to = DUMP_RANGE(dump->tags, dump->tag_count, slot->goal, &from);
     for (uint32_t i = 0; i < tags.tags.count; i++) {
         bool there = false;
@@ -389,8 +389,8 @@ static void begin(struct property *p) {
         .poll_every = SECONDS(3600),
         .retry_every = SECONDS(1),
         .policy = policy_seal((struct policy){.act_within = MINUTES(600),
-                                              .approve_plans = p->gen.approve_plans,
-                                              .plan_agents = p->gen.plan_agent}),
+                                              .plans.approve = p->gen.approve_plans,
+                                              .plans.agents = p->gen.plan_agent}),
         .build = STR("property"),
         .addr = STR("")};
     p->ledger = ledger_create(&config);

@@ -94,8 +94,8 @@ struct decision __wrap_step(const struct world *world, const struct signal *sign
     if (!replaying && decision.verdict == VERDICT_CHANGE) {
         replaying = true;
         in_force = otherwise = *policy;
-        otherwise.idle_after *= 3;
-        otherwise.max_retries++;
+        otherwise.liveness.idle_after *= 3;
+        otherwise.recovery.max_retries++;
         decision_replay(&decision);
         replaying = false;
     }

@@ -251,8 +251,8 @@ static struct sim sim_make(const struct course *course, uint64_t seed) {
     sim.gen.approve_plans = chance(&sim, 500);
     sim.gen.plan_agent = chance(&sim, 500) ? STR("ci") : (struct str){0};
     fleet_policy(sim.fleet, policy_seal((struct policy){.act_within = sim.fleet->lease * 50,
-                                                        .approve_plans = sim.gen.approve_plans,
-                                                        .plan_agents = sim.gen.plan_agent}));
+                                                        .plans.approve = sim.gen.approve_plans,
+                                                        .plans.agents = sim.gen.plan_agent}));
     for (int i = 0; i < GOALS; i++)
         op_ask(&sim, gen_create(&sim.gen, &sim.arena));
     return sim;

@@ -197,9 +197,9 @@ static void says(struct story *story, struct player *player, struct update updat
         cast_says(fleet->cast, player, REPLY_PROGRESS, fleet->clock, &fleet->cast_arena);
     update.node = str_of(player->node);
     signal.body = shape_encode(&UPDATE, &update, &fleet->cast_arena);
-    signal.by = by;
+    signal.sender.by = by;
     signal.until = story->until;
-    signal.actor = str_of(player->name);
+    signal.sender.actor = str_of(player->name);
     player->agent.active_at = fleet->clock;
     player->agent.fingerprint++;
     fleet_tell(fleet, &signal);
@@ -225,9 +225,9 @@ static void progress_tell(struct story *story, struct player *player, struct str
         cast_says(fleet->cast, player, REPLY_PROGRESS, fleet->clock, &fleet->cast_arena);
     signal.kind = SIGNAL_AGENT_PROGRESS;
     signal.body = body.len ? body : STR("\x01\xff");
-    signal.assignment = assignment;
-    signal.by = WHO_AGENT;
-    signal.actor = str_of(player->name);
+    signal.about.assignment = assignment;
+    signal.sender.by = WHO_AGENT;
+    signal.sender.actor = str_of(player->name);
     fleet_tell(fleet, &signal);
 }
 static struct str progress_body(struct story *story, struct progress progress) {
@@ -336,8 +336,8 @@ static void braked(struct story *story, struct player *player) {
         cast_says(fleet->cast, player, REPLY_PROGRESS, fleet->clock, &fleet->cast_arena);
     signal.kind = SIGNAL_RUN_BRAKED;
     signal.body = STR("");
-    signal.by = WHO_OVERSEER;
-    signal.actor = STR("overseer");
+    signal.sender.by = WHO_OVERSEER;
+    signal.sender.actor = STR("overseer");
     signal.reason = STR("the disk is nearly full");
     signal.text = STR("Free space, then let it go on.");
     fleet_tell(fleet, &signal);
@@ -377,9 +377,9 @@ static void replies(struct story *story, const char *name, struct str reply, enu
         return;
     signal.source =
         id_derive(STR("story reply"), arena_format(&fleet->cast_arena, "%u", story->words++));
-    signal.keyed = 1;
+    signal.once.keyed = 1;
     signal.at = fleet->clock;
-    signal.actor = str_of(player->name);
+    signal.sender.actor = str_of(player->name);
     fleet_tell(fleet, &signal);
 }
 static void s_replies(struct story *story, char **args) {

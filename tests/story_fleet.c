@@ -75,8 +75,8 @@ static void order_say(struct story *story, const char *host, enum signal_kind ki
     struct signal signal = {.kind = kind,
                             .goal = SYSTEM_GOAL,
                             .at = story->fleet->clock,
-                            .actor = STR("human:1"),
-                            .by = WHO_HUMAN,
+                            .sender.actor = STR("human:1"),
+                            .sender.by = WHO_HUMAN,
                             .reason = STR("the operator wants it")};
     struct input *input = input_make(&signal, NULL);
     must(input && ledger_offer(story->fleet->hosts[host_of(story, host)].ledger, input));
@@ -163,12 +163,12 @@ static void s_restore(struct story *story, char **args) {
 static void s_approval(struct story *story, char **args) {
     struct policy policy = story->fleet->policy;
     (void)args;
-    policy.approve_plans = 1;
+    policy.plans.approve = 1;
     fleet_policy(story->fleet, policy_seal(policy));
 }
 static void s_agent_plans(struct story *story, char **args) {
     struct policy policy = story->fleet->policy;
-    policy.plan_agents = arena_copy(&story->arena, str_of(args[0]));
+    policy.plans.agents = arena_copy(&story->arena, str_of(args[0]));
     fleet_policy(story->fleet, policy_seal(policy));
 }
 

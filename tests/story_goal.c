@@ -12,12 +12,12 @@ static bool is_forbidden(const struct story *story, const struct signal *signal)
     case SIGNAL_PLAN_REVIEW: return false;
     case SIGNAL_PLAN_APPROVE:
     case SIGNAL_PLAN_REJECT:
-    case SIGNAL_GOAL_RELEASE: return signal->by != WHO_HUMAN;
+    case SIGNAL_GOAL_RELEASE: return signal->sender.by != WHO_HUMAN;
     case SIGNAL_GOAL_MOVE:
-    case SIGNAL_GOAL_UPDATE: return signal->by == WHO_AGENT;
+    case SIGNAL_GOAL_UPDATE: return signal->sender.by == WHO_AGENT;
     default:
-        return signal->by == WHO_AGENT &&
-               !str_equal(signal->actor, story->fleet->policy.plan_agents);
+        return signal->sender.by == WHO_AGENT &&
+               !str_equal(signal->sender.actor, story->fleet->policy.plans.agents);
     }
 }
 
@@ -34,12 +34,12 @@ static void ask(struct story *story, const char *name, struct signal signal) {
     struct str number = arena_format(&story->arena, "%u", story->asked++);
     signal.goal = named->goal;
     signal.source = id_derive(STR("story request"), number);
-    signal.by = story->args.by;
-    signal.actor = story->args.actor;
+    signal.sender.by = story->args.by;
+    signal.sender.actor = story->args.actor;
     signal.reason = story->args.reason;
     signal.text = story->args.evidence;
     if (story->args.versioned)
-        signal.expected = story->args.version;
+        signal.plan.expected = story->args.version;
     *op = (struct op){.signal = signal, .may_idle = may_idle(signal.kind)};
     op->wrong = is_forbidden(story, &signal);
     op->expect = op->wrong ? ERROR_UNAUTHORIZED : ERROR_NONE;
@@ -128,7 +128,8 @@ static void s_released(struct story *story, char **args) {
     ask(story, args[0], (struct signal){.kind = SIGNAL_GOAL_RELEASE});
 }
 static void s_renamed(struct story *story, char **args) {
-    ask(story, args[0], (struct signal){.kind = SIGNAL_GOAL_UPDATE, .title = kept(story, args[1])});
+    ask(story, args[0],
+        (struct signal){.kind = SIGNAL_GOAL_UPDATE, .describe.title = kept(story, args[1])});
 }
 
 /* ---- plans ---- */
@@ -136,13 +137,13 @@ static void s_renamed(struct story *story, char **args) {
 /* The planner has seen the newest version, unless a clause says which one it saw. */
 static uint64_t version_seen(struct story *story, const char *name) {
     fleet_look(story->fleet);
-    return fleet_known(story->fleet, goal_of(story, name)->goal, &story->arena).goal.plan_version;
+    return fleet_known(story->fleet, goal_of(story, name)->goal, &story->arena).goal.plan.version;
 }
 static void s_planned(struct story *story, char **args) {
     ask(story, args[0],
         (struct signal){.kind = SIGNAL_PLAN_APPLY,
                         .body = plan_of(story, args[1]),
-                        .expected = version_seen(story, args[0])});
+                        .plan.expected = version_seen(story, args[0])});
 }
 static void s_planned_why(struct story *story, char **args) {
     uint32_t why = REASON_NONE;
@@ -151,14 +152,14 @@ static void s_planned_why(struct story *story, char **args) {
     ask(story, args[0],
         (struct signal){.kind = SIGNAL_PLAN_APPLY,
                         .body = plan_of(story, args[1]),
-                        .why = (enum plan_reason)why,
-                        .expected = version_seen(story, args[0])});
+                        .plan.why = (enum plan_reason)why,
+                        .plan.expected = version_seen(story, args[0])});
 }
 static void s_garbage(struct story *story, char **args) {
     ask(story, args[0],
         (struct signal){.kind = SIGNAL_PLAN_APPLY,
                         .body = STR("\x01not a plan"),
-                        .expected = version_seen(story, args[0])});
+                        .plan.expected = version_seen(story, args[0])});
 }
 static void s_approved(struct story *story, char **args) {
     fleet_look(story->fleet);
@@ -196,7 +197,7 @@ static void s_subtask_joins(struct story *story, char **args) {
 
 static void work(struct story *story, char **args, struct signal signal) {
     signal.kind = SIGNAL_WORK_MOVE;
-    signal.node = kept(story, args[0]);
+    signal.work.node = kept(story, args[0]);
     ask(story, args[1], signal);
 }
 static void s_started(struct story *story, char **args) {
@@ -209,7 +210,7 @@ static void s_blocked(struct story *story, char **args) {
     uint32_t by = BLOCKED_BY_OTHER;
     if (!names_find(&BLOCKED_NAMES, str_of(args[2]), &by))
         fails(story, "nothing is blocked by \"%s\"", args[2]);
-    work(story, args, (struct signal){.to = NODE_BLOCKED, .blocked = (enum blocked_by)by});
+    work(story, args, (struct signal){.to = NODE_BLOCKED, .work.blocked = (enum blocked_by)by});
 }
 static void s_unblocked(struct story *story, char **args) {
     work(story, args, (struct signal){.to = NODE_QUEUED});
@@ -221,13 +222,14 @@ static void s_set(struct story *story, char **args) {
     uint32_t to = NODE_TODO;
     if (!names_find(&NODE_STATUS_NAMES, str_of(args[2]), &to))
         fails(story, "\"%s\" is no status of a node", args[2]);
-    work(story, args, (struct signal){.to = to, .override = 1});
+    work(story, args, (struct signal){.to = to, .work.override = 1});
 }
 static void s_no_node_status(struct story *story, char **args) {
     work(story, args, (struct signal){.to = NODE_STATUSES});
 }
 static void s_follows(struct story *story, char **args) {
-    ask(story, args[1], (struct signal){.kind = SIGNAL_WORK_FOLLOW, .node = kept(story, args[0])});
+    ask(story, args[1],
+        (struct signal){.kind = SIGNAL_WORK_FOLLOW, .work.node = kept(story, args[0])});
 }
 
 static const struct sentence_row ROWS[] = {

@@ -60,8 +60,8 @@ static void goal_with(struct story *story, const char *name, const char *task, c
     op->signal = (struct signal){.kind = SIGNAL_PLAN_APPLY,
                                  .goal = named->goal,
                                  .source = id_derive(STR("story plan"), str_of(name)),
-                                 .by = WHO_HUMAN,
-                                 .actor = STR("ada"),
+                                 .sender.by = WHO_HUMAN,
+                                 .sender.actor = STR("ada"),
                                  .body = shape_encode(&PLAN_TEXT, &text, arena)};
     ask_for(story, named,
             (struct asked){.kind = SIGNAL_PLAN_APPLY,
@@ -170,14 +170,14 @@ static void question_signal(struct story *story, const char *name, uint32_t whic
         struct op *op = arena_new(&story->arena, struct op, 1);
         struct named *named = goal_of(story, name);
         signal.goal = seen.goal->id;
-        signal.question = question->n + 1;
-        signal.by = story->args.by;
-        signal.actor = story->args.actor;
+        signal.about.question = question->n + 1;
+        signal.sender.by = story->args.by;
+        signal.sender.actor = story->args.actor;
         signal.reason = story->args.reason;
         signal.source =
             id_derive(STR("story answer"), arena_format(&story->arena, "%u", story->asked++));
         *op = (struct op){.signal = signal, .may_idle = true};
-        op->expect = signal.by == WHO_AGENT ? ERROR_UNAUTHORIZED : ERROR_NONE;
+        op->expect = signal.sender.by == WHO_AGENT ? ERROR_UNAUTHORIZED : ERROR_NONE;
         ask_for(story, named,
                 (struct asked){.kind = signal.kind,
                                .goal = signal.goal,
@@ -240,10 +240,10 @@ static void agent_asks(struct story *story, const char *name, const char *words,
         .source =
             id_derive(STR("story request"), arena_format(&story->arena, "ask %u", story->words++)),
         .at = fleet->clock,
-        .keyed = 1,
-        .by = WHO_AGENT,
-        .actor = str_of(player->name),
-        .assignment = player->assignment + 1,
+        .once.keyed = 1,
+        .sender.by = WHO_AGENT,
+        .sender.actor = str_of(player->name),
+        .about.assignment = player->assignment + 1,
         .to = of,
         .body = shape_encode(&QUESTION_TEXT, &text, &fleet->cast_arena)};
     fleet_tell(fleet, &signal);
@@ -270,7 +270,7 @@ static void about_tell(struct story *story, const struct player *player, struct 
     signal.source =
         id_derive(STR("story words"), arena_format(&story->arena, "words %u", story->words++));
     signal.at = story->fleet->clock;
-    signal.keyed = 1;
+    signal.once.keyed = 1;
     fleet_tell(story->fleet, &signal);
 }
 
@@ -281,8 +281,8 @@ static void s_tells(struct story *story, char **args) {
     if (player)
         about_tell(story, player,
                    (struct signal){.kind = SIGNAL_MAIL_SEND,
-                                   .by = WHO_HUMAN,
-                                   .actor = STR("ada"),
+                                   .sender.by = WHO_HUMAN,
+                                   .sender.actor = STR("ada"),
                                    .to = AGENT_MESSAGE_INSTRUCTION,
                                    .text = arena_copy(arena, str_of(player->name)),
                                    .body = shape_encode(&AGENT_MESSAGE_TEXT, &text, arena)});
@@ -294,11 +294,11 @@ static void s_agent_withdraws(struct story *story, char **args) {
     for (uint32_t n = 1; player && n < FIRST_PARTS; n++)
         about_tell(story, player,
                    (struct signal){.kind = SIGNAL_QUESTION_MOVE,
-                                   .by = WHO_AGENT,
-                                   .actor = str_of(player->name),
-                                   .assignment = player->assignment + 1,
+                                   .sender.by = WHO_AGENT,
+                                   .sender.actor = str_of(player->name),
+                                   .about.assignment = player->assignment + 1,
                                    .to = QUESTION_WITHDRAW,
-                                   .question = n});
+                                   .about.question = n});
 }
 
 /* A person requests another attempt: RECOVER-11. */
@@ -309,10 +309,10 @@ static void s_retry(struct story *story, char **args) {
         .kind = SIGNAL_WORK_RETRY,
         .goal = named->goal,
         .source = id_derive(STR("story retry"), arena_format(&story->arena, "%u", story->asked++)),
-        .by = story->args.by,
-        .actor = story->args.actor,
+        .sender.by = story->args.by,
+        .sender.actor = story->args.actor,
         .reason = story->args.reason,
-        .node = arena_copy(&story->arena, str_of(args[0]))};
+        .work.node = arena_copy(&story->arena, str_of(args[0]))};
     op->expect = story->args.by == WHO_AGENT ? ERROR_UNAUTHORIZED : ERROR_NONE;
     op->wrong = op->expect != ERROR_NONE;
     ask_for(story, named,
@@ -358,9 +358,9 @@ static void s_admission_released(struct story *story, char **args) {
         .goal = admission_id(host),
         .source = id_derive(STR("story desk"), arena_format(&story->arena, "%u", story->words++)),
         .at = fleet->clock,
-        .keyed = 1,
-        .by = WHO_HUMAN,
-        .actor = STR("ada"),
+        .once.keyed = 1,
+        .sender.by = WHO_HUMAN,
+        .sender.actor = STR("ada"),
         .admission = host};
     fleet_tell(fleet, &signal);
 }
@@ -373,9 +373,9 @@ static void lane_hold(struct story *story, const char *host, bool hold) {
         .goal = workspace_id(&fleet->policy, number),
         .source = id_derive(STR("story lane"), arena_format(&story->arena, "%u", story->words++)),
         .at = fleet->clock,
-        .keyed = 1,
-        .by = WHO_HUMAN,
-        .actor = STR("ada"),
+        .once.keyed = 1,
+        .sender.by = WHO_HUMAN,
+        .sender.actor = STR("ada"),
         .to = hold,
         .admission = number};
     fleet_tell(fleet, &signal);

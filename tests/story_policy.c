@@ -14,9 +14,9 @@ void puppets(struct story *story) {
 }
 
 void policy_apply(struct story *story, struct policy policy) {
-    policy.agents = story->agents;
-    policy.budgets = story->budgets;
-    policy.channels = story->channels;
+    policy.dispatch.agents = story->agents;
+    policy.spending.budgets = story->budgets;
+    policy.people.channels = story->channels;
     fleet_policy(story->fleet, policy_seal(policy));
     if (!story->fleet->cast)
         puppets(story);
@@ -59,15 +59,15 @@ static void field_set(struct story *story, const struct field *field, struct pol
 static bool setting_is_short(struct story *story, struct policy *policy, const char *name,
                              char *value) {
     if (strcmp(name, "reassign") == 0) {
-        policy->allow_reassign = word_number(story, value);
+        policy->recovery.allow_reassign = word_number(story, value);
         return true;
     }
     char *to = strstr(value, "..");
     if (!to)
         return false;
     *to = 0;
-    policy->backoff_base = span_of(story, value);
-    policy->backoff_max = span_of(story, to + 2);
+    policy->recovery.backoff_base = span_of(story, value);
+    policy->recovery.backoff_max = span_of(story, to + 2);
     return strcmp(name, "backoff") == 0;
 }
 
@@ -122,9 +122,9 @@ static int agent_detail(struct story *story, struct policy_agent *agent, char **
 
 static void agents_read(struct story *story, char **words, int count) {
     struct policy policy = story->fleet->policy;
-    policy.agent_count = 0;
-    for (int i = 0; i < count && policy.agent_count < LIMIT_POLICY_AGENTS;) {
-        struct policy_agent *agent = &story->agents[policy.agent_count++];
+    policy.dispatch.agent_count = 0;
+    for (int i = 0; i < count && policy.dispatch.agent_count < LIMIT_POLICY_AGENTS;) {
+        struct policy_agent *agent = &story->agents[policy.dispatch.agent_count++];
         *agent = (struct policy_agent){0};
         name_set(agent->id, sizeof agent->id, words[i++]);
         for (int taken;
@@ -137,9 +137,9 @@ static void agents_read(struct story *story, char **words, int count) {
 void agent_hire(struct story *story, const char *name) {
     struct policy policy = story->fleet->policy;
     if (agent_is_adopted(str_of(name)) ||
-        (policy.agent_count > 0 && policy_agent(&policy, str_of(name))))
+        (policy.dispatch.agent_count > 0 && policy_agent(&policy, str_of(name))))
         return;
-    struct policy_agent *agent = &story->agents[policy.agent_count++];
+    struct policy_agent *agent = &story->agents[policy.dispatch.agent_count++];
     *agent = (struct policy_agent){0};
     name_set(agent->id, sizeof agent->id, name);
     policy_apply(story, policy);
@@ -148,7 +148,7 @@ void agent_hire(struct story *story, const char *name) {
 /* "budget fleet money 5000 in 24h" */
 static void budget_read(struct story *story, char **words, int count) {
     struct policy policy = story->fleet->policy;
-    struct policy_budget *budget = &story->budgets[policy.budget_count++];
+    struct policy_budget *budget = &story->budgets[policy.spending.budget_count++];
     uint32_t unit = UNIT_MONEY;
     if (count < 3 || !names_find(&BUDGET_UNIT_NAMES, str_of(words[1]), &unit)) {
         fails(story, "budget SCOPE %s|%s|%s MOST [in SPAN]", name_of(&BUDGET_UNIT_NAMES, 0),
@@ -166,9 +166,9 @@ static void budget_read(struct story *story, char **words, int count) {
 /* "channels desk desktop, tracker github from web" */
 static void channels_read(struct story *story, char **words, int count) {
     struct policy policy = story->fleet->policy;
-    policy.channel_count = 0;
-    for (int i = 0; i + 1 < count && policy.channel_count < LIMIT_CHANNELS; i += 2) {
-        struct policy_channel *channel = &story->channels[policy.channel_count++];
+    policy.people.channel_count = 0;
+    for (int i = 0; i + 1 < count && policy.people.channel_count < LIMIT_CHANNELS; i += 2) {
+        struct policy_channel *channel = &story->channels[policy.people.channel_count++];
         *channel = (struct policy_channel){0};
         name_set(channel->id, sizeof channel->id, words[i]);
         if (!names_find(&CHANNEL_KIND_NAMES, str_of(words[i + 1]), &channel->kind))

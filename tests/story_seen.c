@@ -67,23 +67,23 @@ static void e_reports(struct story *story, char **args) {
     struct seen seen;
     if (!look(story, args[0], &seen))
         return;
-    if (seen.whole.reports != number_of(story, args[1]))
-        fails(story, "%s has %u reports", args[0], seen.whole.reports);
+    if (seen.whole.progress.reports != number_of(story, args[1]))
+        fails(story, "%s has %u reports", args[0], seen.whole.progress.reports);
     look_away(&seen);
 }
 static void e_percent(struct story *story, char **args) {
     struct seen seen;
     if (!look(story, args[0], &seen))
         return;
-    if (seen.whole.percent != number_of(story, args[1]))
-        fails(story, "%s is %u percent done", args[0], seen.whole.percent);
+    if (seen.whole.progress.percent != number_of(story, args[1]))
+        fails(story, "%s is %u percent done", args[0], seen.whole.progress.percent);
     look_away(&seen);
 }
 static void e_ended(struct story *story, char **args) {
     struct seen seen;
     if (!look(story, args[0], &seen))
         return;
-    if (seen.whole.ended_at == 0)
+    if (seen.whole.times.ended_at == 0)
         fails(story, "%s has no end", args[0]);
     look_away(&seen);
 }
@@ -92,10 +92,10 @@ static void e_effects(struct story *story, char **args) {
     if (!look(story, args[0], &seen))
         return;
     struct writer all = {.arena = &seen.arena};
-    for (uint32_t i = 0; i < seen.whole.open_count; i++) {
+    for (uint32_t i = 0; i < seen.whole.effects.open_count; i++) {
         if (i > 0)
             write_raw(&all, STR(" "));
-        write_raw(&all, str_of(EFFECT_STATE[seen.whole.open[i].state].name));
+        write_raw(&all, str_of(EFFECT_STATE[seen.whole.effects.open[i].state].name));
     }
     compare(story, "what is open", arena_cstr(&seen.arena, (struct str){all.at, all.len}), args[1]);
     look_away(&seen);
@@ -253,9 +253,9 @@ static void e_version(struct story *story, char **args) {
     struct seen seen;
     if (!look(story, args[0], &seen))
         return;
-    if (seen.whole.plan_version != number_of(story, args[1]))
+    if (seen.whole.plan.version != number_of(story, args[1]))
         fails(story, "the plan of %s has version %llu", args[0],
-              (unsigned long long)seen.whole.plan_version);
+              (unsigned long long)seen.whole.plan.version);
     look_away(&seen);
 }
 /* PLAN-18: written as a ULID, and the same for as long as the goal lives. */
@@ -340,8 +340,8 @@ static void e_node_began(struct story *story, char **args) {
     const struct node *node = node_seen(story, args, &seen);
     if (!node)
         return;
-    stamp_compare(story, "its beginning", node->started_at, args[2]);
-    stamp_compare(story, "its end", node->ended_at, args[3]);
+    stamp_compare(story, "its beginning", node->times.started_at, args[2]);
+    stamp_compare(story, "its end", node->times.ended_at, args[3]);
     look_away(&seen);
 }
 

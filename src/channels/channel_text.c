@@ -50,8 +50,8 @@ void text_facts(struct words *words, enum markup markup, const struct notice *no
     snprintf(number, sizeof number, "%u", notice->iteration);
     if (notice->iteration > 0)
         fact(words, markup, "iteration", str_of(number), line_end);
-    snprintf(number, sizeof number, "%u", notice->times);
-    if (notice->times > 0)
+    snprintf(number, sizeof number, "%u", notice->attempt.times);
+    if (notice->attempt.times > 0)
         fact(words, markup, "said before, times", str_of(number), line_end);
 }
 
@@ -59,23 +59,24 @@ void text_facts(struct words *words, enum markup markup, const struct notice *no
 void text_question(struct words *words, enum markup markup, const struct notice *notice,
                    const char *before) {
     char at[TIME_TEXT + 1];
-    for (uint32_t i = 0; i < notice->options.count; i++) {
+    for (uint32_t i = 0; i < notice->answers.options.count; i++) {
         words_format(words, "%s%c) ", before, (char)('a' + i % 26));
-        words_escape_line(words, markup, notice->options.at[i], LIMIT_CHOICE * 2);
+        words_escape_line(words, markup, notice->answers.options.at[i], LIMIT_CHOICE * 2);
         words_add(words, STR("\n"));
     }
     if (notice->question.len > 0 && notice->kind == NOTICE_QUESTION)
         words_format(words, "%sAnswer with: overseer answer %.*s %s\n", before,
-                     STR_ARG(notice->question), notice->options.count > 0 ? "a" : "\"…\"");
+                     STR_ARG(notice->question), notice->answers.options.count > 0 ? "a" : "\"…\"");
     if (notice->question.len > 0 && notice->kind == NOTICE_APPROVAL)
         words_format(words, "%sAnswer with: overseer approve %.*s, or overseer reject %.*s\n",
                      before, STR_ARG(notice->question), STR_ARG(notice->question));
-    if (notice->expires_at == 0)
+    if (notice->answers.expires_at == 0)
         return;
-    time_format(notice->expires_at, at);
+    time_format(notice->answers.expires_at, at);
     words_format(words, "%sWithout an answer by %s: ", before, at);
     words_escape_line(words, markup,
-                      notice->fallback.len > 0 ? notice->fallback : STR("it stays as it is"),
+                      notice->answers.fallback.len > 0 ? notice->answers.fallback
+                                                       : STR("it stays as it is"),
                       LIMIT_CHOICE * 2);
     words_add(words, STR("\n"));
 }
@@ -122,8 +123,8 @@ static void issue_head(struct words *words, const struct notice *notice) {
         line(words, "Assignment", notice->assignment);
     number_line(words, "Iteration", notice->iteration);
     line(words, "Time", str_of(at));
-    if (notice->times > 0)
-        number_line(words, "Said before, times", notice->times);
+    if (notice->attempt.times > 0)
+        number_line(words, "Said before, times", notice->attempt.times);
     if (notice->url.len > 0)
         line(words, "More", notice->url);
 }
@@ -137,7 +138,7 @@ static void issue_words(struct words *words, const struct notice *notice) {
         words_add(words, STR("\n"));
         line(words, "Reason", notice->reason);
     }
-    if (notice->question.len == 0 && notice->options.count == 0)
+    if (notice->question.len == 0 && notice->answers.options.count == 0)
         return;
     words_format(words, "\n### Question %.*s\n\n", STR_ARG(notice->question));
     text_question(words, MARKUP_MARKDOWN, notice, "- ");
@@ -145,9 +146,9 @@ static void issue_words(struct words *words, const struct notice *notice) {
 
 static void issue_findings(struct words *words, const struct notice *notice) {
     words_add(words, STR("\n### Detection\n\n"));
-    line(words, "Type", notice->detection_type);
-    line(words, "Severity", notice->detection_severity);
-    line(words, "Message", notice->detection_message);
+    line(words, "Type", notice->detection.type);
+    line(words, "Severity", notice->detection.severity);
+    line(words, "Message", notice->detection.message);
     words_add(words, STR("\n### Evidence\n\n"));
     fenced(words, notice->evidence.len > 0 ? notice->evidence : STR("{}"));
     words_add(words, STR("\n### Recommendations\n\n"));
@@ -159,8 +160,8 @@ static void issue_findings(struct words *words, const struct notice *notice) {
     if (notice->recommendations.count == 0)
         words_add(words, STR("none\n"));
     words_add(words, STR("\n### Intervention\n\n"));
-    line(words, "Level", notice->intervention_level);
-    line(words, "Reason", notice->intervention_reason);
+    line(words, "Level", notice->intervention.level);
+    line(words, "Reason", notice->intervention.reason);
 }
 
 void text_issue(struct words *words, const struct notice *notice) {
@@ -193,13 +194,13 @@ static void json_context(struct words *words, const struct notice *notice) {
     out_number(words, "iterationNumber", notice->iteration);
     out_text(words, "reason", notice->reason);
     out_begin(words, "detection", '{');
-    out_text(words, "type", notice->detection_type);
-    out_text(words, "severity", notice->detection_severity);
-    out_text(words, "message", notice->detection_message);
+    out_text(words, "type", notice->detection.type);
+    out_text(words, "severity", notice->detection.severity);
+    out_text(words, "message", notice->detection.message);
     out_end(words, '}');
     out_begin(words, "intervention", '{');
-    out_text(words, "level", notice->intervention_level);
-    out_text(words, "reason", notice->intervention_reason);
+    out_text(words, "level", notice->intervention.level);
+    out_text(words, "reason", notice->intervention.reason);
     out_end(words, '}');
     out_text(words, "nodeId", notice->node);
     out_text(words, "assignmentId", notice->assignment);
@@ -212,10 +213,10 @@ static void json_question(struct words *words, const struct notice *notice) {
         return;
     out_begin(words, "question", '{');
     out_text(words, "id", notice->question);
-    json_texts(words, "options", &notice->options);
-    out_text(words, "fallback", notice->fallback);
-    if (notice->expires_at > 0)
-        out_time(words, "expiresAt", notice->expires_at);
+    json_texts(words, "options", &notice->answers.options);
+    out_text(words, "fallback", notice->answers.fallback);
+    if (notice->answers.expires_at > 0)
+        out_time(words, "expiresAt", notice->answers.expires_at);
     out_end(words, '}');
 }
 
@@ -241,7 +242,7 @@ void text_json(struct words *words, const struct notice *notice) {
     out_text(words, "title", notice->title);
     out_text(words, "text", notice->text);
     out_text(words, "cause", notice->cause);
-    out_number(words, "times", notice->times);
+    out_number(words, "times", notice->attempt.times);
     json_context(words, notice);
     json_question(words, notice);
     if (notice->evidence.len > 0)

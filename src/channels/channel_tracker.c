@@ -493,7 +493,7 @@ static bool tracker_fill(struct channel_send *send, const struct channel *channe
     tracker->resolved = notice->kind == NOTICE_RESOLVED;
     forge_begin(send, channel);
     words_add(&tracker->to, channel->to);
-    earlier_take(tracker, notice->earlier);
+    earlier_take(tracker, notice->attempt.earlier);
     labels_take(tracker, channel, notice);
     words_format(&tracker->marker, "<!-- overseer-notice %s -->", id);
     text_title(&tracker->title, MARKUP_NONE, notice, ISSUE_TITLE);
@@ -516,7 +516,7 @@ void tracker_begin(struct channel_send *send, const struct channel *channel,
     }
     if (!token_read(send, channel->token_path, &send->token))
         return;
-    if (!notice->unsure)
+    if (!notice->attempt.unsure)
         proceed(send);
     else if (send->tracker->earlier.len > 0)
         look_at_comments(send);

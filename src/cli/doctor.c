@@ -220,7 +220,7 @@ static uint32_t agents_declared(const struct typed *typed) {
     struct config_source source = {.file = typed_text(typed, "config")};
     struct config_report *report = calloc(1, sizeof *report);
     struct settings *settings = report ? config_load(&source, report) : NULL;
-    uint32_t count = settings ? settings->agent_count : 0;
+    uint32_t count = settings ? settings->lists.agent_count : 0;
     config_free(settings);
     free(report);
     return count;

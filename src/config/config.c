@@ -77,7 +77,7 @@ static bool file_read(struct loading *loading) {
     else if (len > LIMIT_CONFIG)
         problem(loading, "%s: it is longer than %d bytes", loading->file, LIMIT_CONFIG);
     else
-        loading->text = arena_copy(&loading->settings->arena, (struct str){room, len});
+        loading->text = arena_copy(&loading->settings->source.arena, (struct str){room, len});
     free(room);
     if (file)
         fclose(file);
@@ -166,8 +166,8 @@ static void put(struct loading *loading, void *base, struct setting_found found,
     given_from(value, &given);
     if (*line > 0)
         problem(loading, "%s: \"%s\" is set twice: line %u has set it already", place, name, *line);
-    else if (!setting_put(base, found.row, &given, found.unit, &loading->settings->arena, why,
-                          sizeof why))
+    else if (!setting_put(base, found.row, &given, found.unit, &loading->settings->source.arena,
+                          why, sizeof why))
         problem(loading, "%s: \"%.*s\" %s", place, STR_ARG(str_cut(value->path, 80)), why);
     else if (pattern_is_right(loading, found.row, &given, place))
         *line = value->line;
@@ -180,7 +180,7 @@ static void put_plain(struct loading *loading, const struct toml_value *value) {
             unknown(loading, value, value->path, setting_nearest(value->path));
         return;
     }
-    struct origin_place *origin = &loading->settings->origins[setting_place(found.row)];
+    struct origin_place *origin = &loading->settings->source.origins[setting_place(found.row)];
     uint32_t line = origin->origin == ORIGIN_FILE ? origin->line : 0;
     put(loading, loading->settings, found, value, &line);
     if (line > 0)
@@ -231,7 +231,7 @@ static void entry_begin(struct loading *loading, const struct toml_value *value,
                 value->column, list->most, list->name);
         return;
     }
-    list_entry_default(list, entry_at(loading, list, (*count)++), &loading->settings->arena);
+    list_entry_default(list, entry_at(loading, list, (*count)++), &loading->settings->source.arena);
 }
 
 static void entry_put(struct loading *loading, const struct toml_value *value,
@@ -272,22 +272,22 @@ static void lists_take(struct loading *loading) {
     for (const struct setting_list *list = SETTING_LIST; list < SETTING_LIST + SETTING_LISTS;
          list++)
         entries_check(loading, list);
-    settings->agents = (const void *)loading->lists[LIST_AGENTS].entries;
-    settings->agent_count = loading->lists[LIST_AGENTS].count;
-    settings->channels = (const void *)loading->lists[LIST_CHANNELS].entries;
-    settings->channel_count = loading->lists[LIST_CHANNELS].count;
-    settings->budgets = (const void *)loading->lists[LIST_BUDGETS].entries;
-    settings->budget_count = loading->lists[LIST_BUDGETS].count;
-    settings->prices = (const void *)loading->lists[LIST_PRICES].entries;
-    settings->price_count = loading->lists[LIST_PRICES].count;
+    settings->lists.agents = (const void *)loading->lists[LIST_AGENTS].entries;
+    settings->lists.agent_count = loading->lists[LIST_AGENTS].count;
+    settings->lists.channels = (const void *)loading->lists[LIST_CHANNELS].entries;
+    settings->lists.channel_count = loading->lists[LIST_CHANNELS].count;
+    settings->lists.budgets = (const void *)loading->lists[LIST_BUDGETS].entries;
+    settings->lists.budget_count = loading->lists[LIST_BUDGETS].count;
+    settings->lists.prices = (const void *)loading->lists[LIST_PRICES].entries;
+    settings->lists.price_count = loading->lists[LIST_PRICES].count;
 }
 
 static void lists_begin(struct loading *loading) {
     for (const struct setting_list *list = SETTING_LIST; list < SETTING_LIST + SETTING_LISTS;
          list++) {
         must(list->count <= LIST_ROOM && list->most <= LIMIT_LINES);
-        loading->lists[list - SETTING_LIST].entries =
-            arena_take(&loading->settings->arena, list->size * list->most, alignof(max_align_t));
+        loading->lists[list - SETTING_LIST].entries = arena_take(
+            &loading->settings->source.arena, list->size * list->most, alignof(max_align_t));
     }
 }
 
@@ -351,7 +351,7 @@ static void put_layer(struct loading *loading, const struct setting *row, struct
                       enum span_unit unit, enum origin origin, const char *shown) {
     struct settings *settings = loading->settings;
     char why[200];
-    if (!setting_put_text(settings, row, text, unit, &settings->arena, why, sizeof why)) {
+    if (!setting_put_text(settings, row, text, unit, &settings->source.arena, why, sizeof why)) {
         problem(loading, "%s %s", shown, why);
         return;
     }
@@ -359,7 +359,7 @@ static void put_layer(struct loading *loading, const struct setting *row, struct
     if (row->type == SETTING_TEXTS)
         given.texts = *(const struct texts *)(const void *)((const char *)settings + row->offset);
     if (pattern_is_right(loading, row, &given, shown))
-        settings->origins[setting_place(row)] = (struct origin_place){origin, 0};
+        settings->source.origins[setting_place(row)] = (struct origin_place){origin, 0};
 }
 
 /* Tries the setting's own name first, then the older ones: OVERSEER_STORE. */
@@ -413,13 +413,13 @@ static void flag_take(struct loading *loading, uint32_t place) {
     struct str text = str_of(flag->value);
     if (row->type == SETTING_TEXTS &&
         flag->whole) /* a text with a line break is not split at commas */
-        text = arena_format(&loading->settings->arena, "%s\n", flag->value);
+        text = arena_format(&loading->settings->source.arena, "%s\n", flag->value);
     for (uint32_t i = 0; row->type == SETTING_TEXTS && i < loading->source->flag_count; i++)
         if (i != place && setting_find(str_of(flags[i].name)).row == row) {
             if (i < place)
                 return; /* the first flag has collected them all */
-            text =
-                arena_format(&loading->settings->arena, "%.*s\n%s", STR_ARG(text), flags[i].value);
+            text = arena_format(&loading->settings->source.arena, "%.*s\n%s", STR_ARG(text),
+                                flags[i].value);
         }
     enum span_unit unit = flag->unit != UNIT_WRITTEN ? flag->unit : found.unit;
     put_layer(loading, row, text, unit, ORIGIN_FLAG, flag->shown);
@@ -451,7 +451,7 @@ static void home_expand(void *base, const struct setting *rows, size_t count, co
 
 static void homes_expand(struct loading *loading) {
     const char *home = getenv("HOME");
-    struct arena *arena = &loading->settings->arena;
+    struct arena *arena = &loading->settings->source.arena;
     if (!home)
         return;
     home_expand(loading->settings, SETTINGS, SETTING_COUNT, home, arena);
@@ -472,7 +472,7 @@ static struct str beside_socket(struct str socket, struct str usual, struct aren
 }
 
 static void paths_resolve(struct settings *settings) {
-    struct arena *arena = &settings->arena;
+    struct arena *arena = &settings->source.arena;
     struct str dir = settings->storage.dir;
     if (dir.len == 0)
         settings->storage.dir = state_folder(arena);
@@ -490,8 +490,8 @@ static void paths_resolve(struct settings *settings) {
 static void channels_take(struct loading *loading) {
     struct settings *settings = loading->settings;
     settings_channels(settings);
-    for (uint32_t i = 0; i < settings->channel_count; i++) {
-        const struct channel *channel = &settings->channels[i];
+    for (uint32_t i = 0; i < settings->lists.channel_count; i++) {
+        const struct channel *channel = &settings->lists.channels[i];
         const char *wrong = channel->id.len > 0 ? channel_broken(channel) : NULL;
         if (wrong)
             problem(loading, "%s%sthe channel \"%.*s\" (%s) %s", loading->file,
@@ -506,7 +506,7 @@ static void channels_take(struct loading *loading) {
                 "gitea, github or gitlab: add one under [[channels]]",
                 loading->file, loading->file[0] ? ": " : "",
                 STR_ARG(str_cut(settings->landing.forge, 80)));
-    if (settings->channel_count > LIMIT_CHANNELS)
+    if (settings->lists.channel_count > LIMIT_CHANNELS)
         problem(loading, "%s%sthere are more than %d channels, with those of escalation.*",
                 loading->file, loading->file[0] ? ": " : "", LIMIT_CHANNELS);
 }
@@ -517,7 +517,7 @@ static void whole_check(struct loading *loading) {
     const char *wrong = settings_broken(loading->settings);
     if (wrong)
         problem(loading, "%s%s%s", loading->file, loading->file[0] ? ": " : "", wrong);
-    if (settings_policy(loading->settings, &loading->settings->arena).len > LIMIT_POLICY)
+    if (settings_policy(loading->settings, &loading->settings->source.arena).len > LIMIT_POLICY)
         problem(loading, "%s: all settings that decisions depend on are longer than %d bytes",
                 loading->file, LIMIT_POLICY);
 }
@@ -527,7 +527,7 @@ static void whole_check(struct loading *loading) {
 static struct settings *load(struct loading *loading) {
     struct settings *settings = loading->settings;
     lists_begin(loading);
-    settings->file = str_of(arena_cstr(&settings->arena, str_of(loading->file)));
+    settings->source.file = str_of(arena_cstr(&settings->source.arena, str_of(loading->file)));
     settings_default(settings);
     document_parse(loading);
     document_take(loading);
@@ -596,6 +596,6 @@ struct settings *config_load(const struct config_source *source, struct config_r
 void config_free(struct settings *settings) {
     if (!settings)
         return;
-    arena_free(&settings->arena);
+    arena_free(&settings->source.arena);
     free(settings);
 }

@@ -175,6 +175,6 @@ void config_manual(void) {
     fputs(ALLOWING, stdout);
     put_absent();
     fputs(AFTER, stdout);
-    arena_free(&settings->arena);
+    arena_free(&settings->source.arena);
     arena_free(&arena);
 }

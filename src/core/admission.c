@@ -21,7 +21,7 @@ static bool admission_open(struct deciding *d) {
 
 /* Answers are effects: some open-effect slots stay free for notices to a person. */
 static bool admission_may_show(const struct deciding *d) {
-    return d->decision->goal.open_count < LIMIT_OPEN_EFFECTS - LIMIT_CHANNELS;
+    return d->decision->goal.effects.open_count < LIMIT_OPEN_EFFECTS - LIMIT_CHANNELS;
 }
 
 static struct evidence permit_evidence(struct deciding *d, const struct permit *permit,
@@ -44,7 +44,7 @@ static void permit_tell(struct deciding *d, const struct permit *permit, enum si
     memcpy(body.agent, permit->agent, sizeof body.agent);
     decide_tell(d, (struct signal){.kind = kind,
                                    .goal = permit->goal,
-                                   .assignment = permit->assignment + 1,
+                                   .about.assignment = permit->assignment + 1,
                                    .admission = d->decision->goal.admission,
                                    .to = permit->turn,
                                    .until = until,
@@ -129,12 +129,14 @@ static void used_up_say(struct admission_view *view, const struct permit *permit
         return;
     use->warned = true;
     struct str words = budget_words(view, budget, d->out);
-    decide_record(d, RECORD_BUDGET_USED_UP,
-                  (struct evidence){.rule = STR("budget.used-up"),
-                                    .text = words,
-                                    .until = until,
-                                    .threshold = (int64_t)d->policy->budgets[budget].most});
-    struct str cause = arena_format(d->out, "desk.budget.%s", d->policy->budgets[budget].scope);
+    decide_record(
+        d, RECORD_BUDGET_USED_UP,
+        (struct evidence){.rule = STR("budget.used-up"),
+                          .text = words,
+                          .until = until,
+                          .threshold = (int64_t)d->policy->spending.budgets[budget].most});
+    struct str cause =
+        arena_format(d->out, "desk.budget.%s", d->policy->spending.budgets[budget].scope);
     question_ask(d, (struct asking){.kind = QUESTION_ALERT,
                                     .of = OF_PERSON,
                                     .alarm = ALARM_CRITICAL,
@@ -164,7 +166,7 @@ static void permit_deny(struct admission_view *view, struct permit *permit, enum
 static void permit_begin(struct admission_view *view, struct permit *permit) {
     struct deciding *d = view->d;
     uint32_t place = view_place(view, permit->agent);
-    const struct policy_agent *agent = &d->policy->agents[place];
+    const struct policy_agent *agent = &d->policy->dispatch.agents[place];
     permit->state = PERMIT_GRANTED;
     permit->granted_at = d->signal->at;
     permit->reserved = agent->reserve;
@@ -183,10 +185,10 @@ static void probe_begin(struct admission_view *view, const struct permit *permit
     if (place == NOBODY || !view->limits[place])
         return;
     live_edit(d, PART_ACCOUNT, 0);
-    struct account *account =
-        accounts_find(&d->decision->live.accounts, str_of(d->policy->agents[place].account));
+    struct account *account = accounts_find(&d->decision->live.accounts,
+                                            str_of(d->policy->dispatch.agents[place].account));
     account->probe = permit->n + 1;
-    account->probe_until = time_after(d->signal->at, 2 * d->policy->tick_every);
+    account->probe_until = time_after(d->signal->at, 2 * d->policy->liveness.tick_every);
     live_touch(d, PART_ACCOUNT, account);
     view_accounts(view);
 }
@@ -314,7 +316,7 @@ static void admission_suspend(struct admission_view *view) {
                   (struct evidence){.rule = STR("desk.blast"),
                                     .text = words,
                                     .count = pace->struck + 1,
-                                    .threshold = d->policy->blast_share});
+                                    .threshold = d->policy->pace.blast_share});
     question_ask(d, (struct asking){.kind = QUESTION_DECIDE,
                                     .of = OF_PERSON,
                                     .alarm = ALARM_EMERGENCY,
@@ -369,7 +371,7 @@ static void view_go_on(struct admission_view *view) {
     uint32_t before = view->granted;
     admission_deny(view);
     admission_grant(view);
-    if (view->granted > before && view->d->policy->budget_count > 0)
+    if (view->granted > before && view->d->policy->spending.budget_count > 0)
         admission_deny(view); /* another permit may have taken the last start of a budget */
     budgets_store(view);
 }
@@ -508,15 +510,15 @@ static void goal_note(struct deciding *d, const struct permit *reported) {
 static void permit_settle(struct deciding *d, struct permit *permit,
                           const struct permit *reported) {
     bool over = d->signal->to != 0;
-    probe_heard(d, permit, d->signal->cost > 0 || d->signal->tokens > 0, over);
+    probe_heard(d, permit, d->signal->spent.cost > 0 || d->signal->spent.tokens > 0, over);
     if (over) {
         live_remove(d, PART_PERMIT, permit);
         return;
     }
     if (permit->state != PERMIT_GRANTED || reported->turn < permit->turn)
         return;
-    permit->settled_cost = amount_add(permit->settled_cost, d->signal->cost);
-    permit->settled_tokens = amount_add(permit->settled_tokens, d->signal->tokens);
+    permit->settled_cost = amount_add(permit->settled_cost, d->signal->spent.cost);
+    permit->settled_tokens = amount_add(permit->settled_tokens, d->signal->spent.tokens);
     live_touch(d, PART_PERMIT, permit);
 }
 
@@ -543,7 +545,8 @@ static void overspent_stop(struct admission_view *view, const struct permit *rep
 
 static void settled_say(struct deciding *d, const struct permit *reported) {
     struct evidence evidence = permit_evidence(d, reported, "permit.settled");
-    evidence.threshold = (int64_t)(d->signal->cost <= INT64_MAX ? d->signal->cost : INT64_MAX);
+    evidence.threshold =
+        (int64_t)(d->signal->spent.cost <= INT64_MAX ? d->signal->spent.cost : INT64_MAX);
     evidence.to = d->signal->to ? STR("over") : STR("goes on");
     decide_record(d, RECORD_PERMIT_SETTLED, evidence);
 }
@@ -554,7 +557,7 @@ void rule_settle(struct deciding *d) {
     const struct signal *signal = d->signal;
     bool its = permit && reported.turn >= permit->turn;
     if (reported.agent[0] == 0 || !admission_open(d) ||
-        (signal->cost == 0 && signal->tokens == 0 && !its))
+        (signal->spent.cost == 0 && signal->spent.tokens == 0 && !its))
         return;
     settled_say(d, &reported);
     if (permit && (its || !signal->to)) {
@@ -565,7 +568,7 @@ void rule_settle(struct deciding *d) {
     goal_note(d, &reported);
     accounts_due(d);
     struct admission_view *view = view_make(d);
-    budgets_charge(view, reported.agent, signal->cost, signal->tokens);
+    budgets_charge(view, reported.agent, signal->spent.cost, signal->spent.tokens);
     overspent_stop(view, &reported);
     view_go_on(view);
 }
@@ -583,7 +586,8 @@ static void limit_set(struct deciding *d, struct account *account, int64_t until
     } else {
         uint32_t doublings =
             account->tried < LIMIT_QUOTA_DOUBLINGS ? account->tried : LIMIT_QUOTA_DOUBLINGS;
-        int64_t rest = d->policy->quota_guess > 0 ? d->policy->quota_guess : MINUTES(1);
+        int64_t rest =
+            d->policy->spending.quota_guess > 0 ? d->policy->spending.quota_guess : MINUTES(1);
         account->limited_until = time_after(now, rest << doublings);
         account->guessed = 1;
         account->tried++;
@@ -599,8 +603,8 @@ static void limit_set(struct deciding *d, struct account *account, int64_t until
 }
 
 static bool account_is_known(const struct policy *policy, const char *name) {
-    for (uint32_t i = 0; i < policy->agent_count; i++)
-        if (name[0] && name_same(policy->agents[i].account, name))
+    for (uint32_t i = 0; i < policy->dispatch.agent_count; i++)
+        if (name[0] && name_same(policy->dispatch.agents[i].account, name))
             return true;
     return false;
 }
@@ -644,11 +648,11 @@ void rule_limited(struct deciding *d) {
  * goals report themselves what waits: run_host.c. */
 void rule_host_lost(struct deciding *d) {
     struct str cause = arena_format(d->out, "host.lost.%u", d->signal->to);
-    if (!d->world->goal && d->signal->override)
+    if (!d->world->goal && d->signal->returned)
         return;
     if (!admission_open(d))
         return;
-    if (d->signal->override) {
+    if (d->signal->returned) {
         question_settle(d, cause, STR("host.returned"));
         return;
     }
@@ -690,7 +694,7 @@ static void admission_release(struct deciding *d, bool alone, struct str rule) {
 void rule_admission_release(struct deciding *d) {
     if (!d->decision->goal.pace.suspended)
         return;
-    if (d->signal->by != WHO_HUMAN) {
+    if (d->signal->sender.by != WHO_HUMAN) {
         decide_refuse(d, ERROR_UNAUTHORIZED);
         return;
     }
@@ -700,7 +704,7 @@ void rule_admission_release(struct deciding *d) {
 
 void admission_answered(struct deciding *d, const struct question *question) {
     if (name_same(question->cause, "desk.blast"))
-        admission_release(d, question->answer == 2, STR("desk.answered"));
+        admission_release(d, question->answer.option == 2, STR("desk.answered"));
 }
 
 /* ---- time ---- */

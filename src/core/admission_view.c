@@ -49,18 +49,19 @@ static uint32_t name_hash(const char *name) {
 }
 
 static uint8_t first_with(const struct policy *policy, uint32_t place, size_t member) {
-    const char *name = (const char *)&policy->agents[place] + member;
+    const char *name = (const char *)&policy->dispatch.agents[place] + member;
     for (uint32_t i = 0; i < place; i++)
-        if (name_same((const char *)&policy->agents[i] + member, name))
+        if (name_same((const char *)&policy->dispatch.agents[i] + member, name))
             return (uint8_t)i;
     return (uint8_t)place;
 }
 
 static void agents_know(struct admission_view *view) {
     const struct policy *policy = view->d->policy;
-    must(policy->agent_count <= NOBODY && policy->budget_count <= LIMIT_POLICY_BUDGETS);
-    for (uint32_t i = 0; i < policy->agent_count; i++) {
-        uint8_t at = (uint8_t)name_hash(policy->agents[i].id);
+    must(policy->dispatch.agent_count <= NOBODY &&
+         policy->spending.budget_count <= LIMIT_POLICY_BUDGETS);
+    for (uint32_t i = 0; i < policy->dispatch.agent_count; i++) {
+        uint8_t at = (uint8_t)name_hash(policy->dispatch.agents[i].id);
         while (view->place_of[at])
             at++;
         view->place_of[at] = (uint8_t)(i + 1);
@@ -74,16 +75,16 @@ static void agents_know(struct admission_view *view) {
 void view_accounts(struct admission_view *view) {
     const struct policy *policy = view->d->policy;
     const struct accounts *accounts = &view->d->decision->live.accounts;
-    for (uint32_t i = 0; i < policy->agent_count; i++)
-        view->limits[i] = policy->agents[i].account[0]
-                              ? accounts_find(accounts, str_of(policy->agents[i].account))
+    for (uint32_t i = 0; i < policy->dispatch.agent_count; i++)
+        view->limits[i] = policy->dispatch.agents[i].account[0]
+                              ? accounts_find(accounts, str_of(policy->dispatch.agents[i].account))
                               : NULL;
 }
 
 uint32_t view_place(const struct admission_view *view, const char *agent) {
     uint8_t at = (uint8_t)name_hash(agent);
     for (; view->place_of[at]; at++)
-        if (name_same(view->d->policy->agents[view->place_of[at] - 1].id, agent))
+        if (name_same(view->d->policy->dispatch.agents[view->place_of[at] - 1].id, agent))
             return view->place_of[at] - 1u;
     return NOBODY;
 }
@@ -150,20 +151,22 @@ static bool is_full(uint32_t used, uint32_t most) {
 static enum bound caps_bound(const struct admission_view *view, const struct permit *permit,
                              uint32_t place) {
     const struct policy *policy = view->d->policy;
-    const struct policy_agent *agent = &policy->agents[place];
-    if (is_full(view->granted, policy->most_at_once))
+    const struct policy_agent *agent = &policy->dispatch.agents[place];
+    if (is_full(view->granted, policy->dispatch.most_at_once))
         return BOUND_HOST;
     if (is_full(view->agents[place], agent->most))
         return BOUND_AGENT;
     if (agent->account[0] &&
-        is_full(view->accounts[view->account_of[place]], policy->most_per_account))
+        is_full(view->accounts[view->account_of[place]], policy->dispatch.most_per_account))
         return BOUND_ACCOUNT;
-    if (agent->model[0] && is_full(view->models[view->model_of[place]], policy->most_per_model))
+    if (agent->model[0] &&
+        is_full(view->models[view->model_of[place]], policy->dispatch.most_per_model))
         return BOUND_MODEL;
-    if (agent->team[0] && is_full(view->teams[view->team_of[place]], policy->most_per_team))
+    if (agent->team[0] &&
+        is_full(view->teams[view->team_of[place]], policy->dispatch.most_per_team))
         return BOUND_TEAM;
-    if (permit->repository && policy->most_per_repository > 0 &&
-        sums_get(&view->repositories, permit->repository) >= policy->most_per_repository)
+    if (permit->repository && policy->dispatch.most_per_repository > 0 &&
+        sums_get(&view->repositories, permit->repository) >= policy->dispatch.most_per_repository)
         return BOUND_REPOSITORY;
     return BOUND_NONE;
 }
@@ -183,13 +186,15 @@ static enum bound account_bound(const struct admission_view *view, const struct 
 static enum bound agent_bound(const struct admission_view *view, const struct permit *permit,
                               uint32_t place) {
     const struct policy *policy = view->d->policy;
-    if (policy->agent_count == 0)
+    if (policy->dispatch.agent_count == 0)
         return BOUND_OFF;
     if (place == NOBODY)
         return BOUND_UNKNOWN;
-    bool all = policy->allow_agents.len == 0 || str_equal(policy->allow_agents, STR("*"));
-    return all || list_has_word(policy->allow_agents, str_of(permit->agent)) ? BOUND_NONE
-                                                                             : BOUND_NOT_ALLOWED;
+    bool all = policy->dispatch.allow_agents.len == 0 ||
+               str_equal(policy->dispatch.allow_agents, STR("*"));
+    return all || list_has_word(policy->dispatch.allow_agents, str_of(permit->agent))
+               ? BOUND_NONE
+               : BOUND_NOT_ALLOWED;
 }
 
 /* Final bounds come first, so that they are reported at once, however full everything is. A disruptive action costs
@@ -221,15 +226,16 @@ static struct str count_words(const struct admission_view *view, const char *wha
 
 static struct str cap_words(const struct admission_view *view, uint32_t place, enum bound bound) {
     const struct policy *policy = view->d->policy;
-    const struct policy_agent *agent = &policy->agents[place];
+    const struct policy_agent *agent = &policy->dispatch.agents[place];
     switch (bound) {
-    case BOUND_HOST: return count_words(view, "the host", "", policy->most_at_once);
+    case BOUND_HOST: return count_words(view, "the host", "", policy->dispatch.most_at_once);
     case BOUND_AGENT: return count_words(view, "agent", agent->id, agent->most);
     case BOUND_ACCOUNT:
-        return count_words(view, "account", agent->account, policy->most_per_account);
-    case BOUND_MODEL: return count_words(view, "model", agent->model, policy->most_per_model);
-    case BOUND_TEAM: return count_words(view, "team", agent->team, policy->most_per_team);
-    default: return count_words(view, "its repository", "", policy->most_per_repository);
+        return count_words(view, "account", agent->account, policy->dispatch.most_per_account);
+    case BOUND_MODEL:
+        return count_words(view, "model", agent->model, policy->dispatch.most_per_model);
+    case BOUND_TEAM: return count_words(view, "team", agent->team, policy->dispatch.most_per_team);
+    default: return count_words(view, "its repository", "", policy->dispatch.most_per_repository);
     }
 }
 
@@ -244,15 +250,15 @@ struct str bound_words(const struct admission_view *view, const struct permit *p
     case BOUND_LIMIT:
         *ret_until = view->limits[place]->limited_until;
         return arena_format(view->d->out, "account %s is at its limit",
-                            policy->agents[place].account);
+                            policy->dispatch.agents[place].account);
     case BOUND_PROBE:
         return arena_format(view->d->out, "one agent tries account %s first",
-                            policy->agents[place].account);
+                            policy->dispatch.agents[place].account);
     case BOUND_BUDGET:
     case BOUND_USED_UP:
     case BOUND_TOO_LARGE: {
         budgets_bound(view, permit, &budget);
-        int64_t window = policy->budgets[budget].window;
+        int64_t window = policy->spending.budgets[budget].window;
         if (window > 0 && bound == BOUND_USED_UP)
             *ret_until = budget_since(window, view->d->signal->at) + window;
         return budget_words(view, budget, view->d->out);
@@ -292,9 +298,9 @@ static int64_t pace_next(const struct pace *pace, int64_t now) {
 
 int64_t pace_opens(const struct pace *pace, const struct policy *policy, int64_t now) {
     int64_t ahead;
-    if (policy->actions_per_minute == 0)
+    if (policy->pace.actions_per_minute == 0)
         return 0;
-    pace_span(policy->actions_per_minute, &ahead);
+    pace_span(policy->pace.actions_per_minute, &ahead);
     return pace_next(pace, now) - ahead;
 }
 
@@ -304,9 +310,9 @@ bool pace_is_open(const struct pace *pace, const struct policy *policy, int64_t 
 
 void pace_take(struct pace *pace, const struct policy *policy, int64_t now) {
     int64_t ahead;
-    if (policy->actions_per_minute == 0)
+    if (policy->pace.actions_per_minute == 0)
         return;
-    int64_t span = pace_span(policy->actions_per_minute, &ahead);
+    int64_t span = pace_span(policy->pace.actions_per_minute, &ahead);
     int64_t next = pace_next(pace, now);
     pace->next = (next > now ? next : now) + span;
 }
@@ -316,8 +322,8 @@ bool pace_is_blast(const struct pace *pace, const struct policy *policy, uint32_
                    int64_t now) {
     bool this_minute = pace->since <= now && pace->since + MINUTES(1) > now;
     uint32_t struck = this_minute ? pace->struck : 0;
-    return policy->blast_share > 0 && struck + 1 > policy->blast_least &&
-           (uint64_t)(struck + 1) * 100 > (uint64_t)policy->blast_share * granted;
+    return policy->pace.blast_share > 0 && struck + 1 > policy->pace.blast_least &&
+           (uint64_t)(struck + 1) * 100 > (uint64_t)policy->pace.blast_share * granted;
 }
 
 void pace_disruptive(struct pace *pace, int64_t now) {

@@ -9,12 +9,12 @@ static struct assignment *assignment_meant(struct deciding *d, const struct upda
     struct assignments *assignments = &d->decision->live.assignments;
     struct assignment *assignment = assignment_at_hand(d);
     if (update->node.len == 0)
-        return assignment                                              ? assignment
-               : assignments->count == 1 && d->signal->by != WHO_AGENT ? assignments->at
-                                                                       : NULL;
+        return assignment                                                     ? assignment
+               : assignments->count == 1 && d->signal->sender.by != WHO_AGENT ? assignments->at
+                                                                              : NULL;
     const struct node *node = plan_find(&d->decision->plan, update->node);
     struct assignment *named = node ? assignments_of_node(assignments, node->n) : NULL;
-    if (d->signal->assignment && !assignment)
+    if (d->signal->about.assignment && !assignment)
         return NULL; /* the sender's assignment was replaced: its update must not end another agent's work */
     return !assignment || assignment == named ? named
                                               : NULL; /* an agent reports only on its own work */
@@ -173,12 +173,12 @@ static void status_take(struct deciding *d, struct assignment *assignment,
         status_refuse(d, assignment, update, "only work in progress can be done");
     else if (to == NODE_DONE && outgoing_message_waits(d, assignment))
         status_refuse(d, assignment, update, "a person has said something that it hears first");
-    else if (to == NODE_DONE &&
-             (d->policy->checks || node->contract || !hash_is_zero(&assignment->check.contract)))
+    else if (to == NODE_DONE && (d->policy->checks.configured || node->contract.given ||
+                                 !hash_is_zero(&assignment->check.contract)))
         check_begin(d, assignment);
     else if (to == NODE_DONE && !has_evidence(update))
         done_doubted(d, assignment, update);
-    else if (to == NODE_DONE && d->policy->verify_by_person)
+    else if (to == NODE_DONE && d->policy->checks.by_person)
         done_ask(d, assignment, update->summary);
     else if (to == NODE_DONE)
         assignment_done(d, assignment,

@@ -92,7 +92,7 @@ static void watched_answered(struct deciding *d, struct assignment *assignment, 
 
 /* Work that passed its checks and did not land is landed once more: no agent has to make it again. */
 static bool land_again(struct deciding *d, struct assignment *assignment, uint32_t option) {
-    if (option > 1 || !assignment->check.commit[0] || !d->policy->lands)
+    if (option > 1 || !assignment->check.commit[0] || !d->policy->landing.automatic)
         return false;
     assignment->wait.question = 0;
     assignment->check.rechecks = 0;
@@ -143,7 +143,7 @@ static void stopped_answered(struct deciding *d, const struct question *question
     struct node *node = plan_find(&d->decision->plan, str_of(question->cause + 7));
     if (!node || node->status != NODE_BLOCKED)
         return;
-    if (question->answer == 2) {
+    if (question->answer.option == 2) {
         work_give_up(d, node->n, STR("answer.stop"));
         return;
     }
@@ -157,14 +157,14 @@ static bool done_answered(struct deciding *d, struct assignment *assignment,
                           const struct question *question) {
     if (!str_begins(str_of(question->cause), STR("done.")))
         return false;
-    if (question->answer != 1) { /* a candidate that passed no longer lands by itself */
+    if (question->answer.option != 1) { /* a candidate that passed no longer lands by itself */
         done_forget(d, assignment);
         return false;
     }
     assignment->wait.question = 0;
     assignment->check.approved = 1;
     assignment->wait.on = WAITS_FOR_NOTHING;
-    if (assignment->check.commit[0] && d->policy->lands) {
+    if (assignment->check.commit[0] && d->policy->landing.automatic) {
         if (assignment->status == ASSIGNMENT_BLOCKED)
             assignment_move(d, assignment, ASSIGNMENT_ACTIVE,
                             (struct evidence){.rule = STR("answer.accepted")});
@@ -209,7 +209,7 @@ static bool answer_comes_later(struct deciding *d, struct assignment *assignment
 
 /* The agent has reported done meanwhile: that is checked first, and the answer is sent if the work is not done. */
 static bool checked_first(struct deciding *d, struct assignment *assignment, struct hash answer) {
-    bool lands = assignment->check.commit[0] && d->policy->lands;
+    bool lands = assignment->check.commit[0] && d->policy->landing.automatic;
     if (assignment->wait.question || (assignment->wait.on != WAITS_FOR_CHECK && !lands))
         return false;
     if (!lands)
@@ -226,17 +226,17 @@ static bool checked_first(struct deciding *d, struct assignment *assignment, str
 /* ESCALATE-14: the answer goes with the next instruction, and the assignment continues. */
 static void answer_say(struct deciding *d, struct assignment *assignment,
                        const struct question *question) {
-    bool withdrawn = hash_is_zero(&question->answer_text), permission = is_permission(question);
+    bool withdrawn = hash_is_zero(&question->answer.text), permission = is_permission(question);
     struct hash answer = withdrawn
                              ? decide_text(d, STR("It was withdrawn: go on without an answer."))
-                             : question->answer_text;
+                             : question->answer.text;
     if (!permission &&
         (checked_first(d, assignment, answer) || answer_comes_later(d, assignment, answer)))
         return;
     outgoing_set(d, assignment, permission ? WORDS_NONE : WORDS_ANSWER, answer);
-    assignment->outgoing.permits = !permission             ? PERMISSION_NONE
-                                   : question->answer == 1 ? PERMISSION_YES
-                                                           : PERMISSION_NO;
+    assignment->outgoing.permits = !permission                    ? PERMISSION_NONE
+                                   : question->answer.option == 1 ? PERMISSION_YES
+                                                                  : PERMISSION_NO;
     if (question->of == OF_PERSON)
         chances_renew(d, assignment->node);
     if (assignment->wait.on == WAITS_FOR_QUOTA || assignment->status == ASSIGNMENT_QUEUED) {
@@ -268,11 +268,11 @@ static void answer_say(struct deciding *d, struct assignment *assignment,
 static void fate_decided(struct deciding *d, struct assignment *assignment,
                          const struct question *question) {
     assignment->outgoing.permits = PERMISSION_NONE;
-    if (!assignment->outgoing.undelivered && !hash_is_zero(&question->answer_text))
-        assignment->outgoing.text = question->answer_text;
+    if (!assignment->outgoing.undelivered && !hash_is_zero(&question->answer.text))
+        assignment->outgoing.text = question->answer.text;
     if (!str_begins(str_of(question->cause), STR("landing.")) ||
-        !land_again(d, assignment, question->answer))
-        ladder_answered(d, assignment, question->answer);
+        !land_again(d, assignment, question->answer.option))
+        ladder_answered(d, assignment, question->answer.option);
 }
 
 void assignment_answered(struct deciding *d, const struct question *question) {

@@ -71,9 +71,9 @@ bool brake_answered(struct deciding *d, struct assignment *assignment,
     if (!str_begins(str_of(question->cause), CAUSE))
         return false;
     bool runs = assignment->run != 0 && !assignment->ended;
-    if (question->answer == 3)
+    if (question->answer.option == 3)
         answer_give_up(d, assignment);
-    else if (question->answer == 2 || !runs || !dispatch_has_room(d))
+    else if (question->answer.option == 2 || !runs || !dispatch_has_room(d))
         answer_begin_again(d, assignment);
     else
         run_thaw(d, assignment);

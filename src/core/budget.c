@@ -54,12 +54,12 @@ static const char *agent_name(const struct policy_agent *agent, enum scope scope
 static uint32_t use_find(const struct admission_view *view, uint32_t budget, uint32_t place) {
     const struct policy *policy = view->d->policy;
     const char *name;
-    enum scope scope = scope_of(&policy->budgets[budget], &name);
+    enum scope scope = scope_of(&policy->spending.budgets[budget], &name);
     if (scope == SCOPE_FLEET)
         return 0;
     if (scope == SCOPE_GOAL || place == NOBODY)
         return NOBODY;
-    const char *its = agent_name(&policy->agents[place], scope);
+    const char *its = agent_name(&policy->dispatch.agents[place], scope);
     if (its[0] == 0 || (name[0] && !name_same(name, its)))
         return NOBODY;
     switch (scope) {
@@ -78,18 +78,18 @@ static bool is_of_goals(const struct policy_budget *budget) {
 /* Looked up once per view: every permit needs it. */
 static void uses_know(struct admission_view *view) {
     const struct policy *policy = view->d->policy;
-    for (uint32_t b = 0; b < policy->budget_count; b++) {
+    for (uint32_t b = 0; b < policy->spending.budget_count; b++) {
         memset(view->use_at[b], NOBODY, sizeof view->use_at[b]);
-        for (uint32_t i = 0; i < policy->agent_count; i++)
+        for (uint32_t i = 0; i < policy->dispatch.agent_count; i++)
             view->use_at[b][i] = (uint8_t)use_find(view, b, i);
         view->use_at[b][NOBODY] = (uint8_t)use_find(view, b, NOBODY);
-        view->of_goals[b] = is_of_goals(&policy->budgets[b]);
+        view->of_goals[b] = is_of_goals(&policy->spending.budgets[b]);
     }
 }
 
 bool budgets_are_of_goals(const struct policy *policy) {
-    for (uint32_t i = 0; i < policy->budget_count; i++)
-        if (is_of_goals(&policy->budgets[i]))
+    for (uint32_t i = 0; i < policy->spending.budget_count; i++)
+        if (is_of_goals(&policy->spending.budgets[i]))
             return true;
     return false;
 }
@@ -99,11 +99,11 @@ static void use_name(const struct admission_view *view, uint32_t budget, uint32_
                      char name[LIMIT_SCOPE + 1]) {
     const struct policy *policy = view->d->policy;
     const char *only;
-    enum scope scope = scope_of(&policy->budgets[budget], &only);
+    enum scope scope = scope_of(&policy->spending.budgets[budget], &only);
     struct str text = scope == SCOPE_FLEET
-                          ? str_of(policy->budgets[budget].scope)
+                          ? str_of(policy->spending.budgets[budget].scope)
                           : arena_format(view->d->out, "%s/%s", SCOPE[scope].name,
-                                         agent_name(&policy->agents[place], scope));
+                                         agent_name(&policy->dispatch.agents[place], scope));
     name_put(name, LIMIT_SCOPE + 1, text);
 }
 
@@ -111,16 +111,16 @@ static void use_name(const struct admission_view *view, uint32_t budget, uint32_
 
 static bool use_counts(const struct admission_view *view, uint32_t budget, uint32_t place) {
     const char *name;
-    if (scope_of(&view->d->policy->budgets[budget], &name) == SCOPE_FLEET)
+    if (scope_of(&view->d->policy->spending.budgets[budget], &name) == SCOPE_FLEET)
         return place == 0;
-    return place < view->d->policy->agent_count && view->use_at[budget][place] == place;
+    return place < view->d->policy->dispatch.agent_count && view->use_at[budget][place] == place;
 }
 
 /* The index of the use that the row stores for this budget; NOBODY: the row is not this budget's. */
 static uint32_t row_place(const struct admission_view *view, uint32_t budget,
                           const struct budget *row) {
     const struct policy *policy = view->d->policy;
-    const struct policy_budget *of = &policy->budgets[budget];
+    const struct policy_budget *of = &policy->spending.budgets[budget];
     const char *only, *name = slash_in(row->scope);
     enum scope scope = scope_of(of, &only);
     if (of->unit != row->unit || of->window != row->window || scope == SCOPE_GOAL)
@@ -130,8 +130,8 @@ static uint32_t row_place(const struct admission_view *view, uint32_t budget,
     size_t len = strlen(SCOPE[scope].name);
     if (!name || (size_t)(name - row->scope) != len || memcmp(SCOPE[scope].name, row->scope, len))
         return NOBODY;
-    for (uint32_t i = 0; i < policy->agent_count; i++)
-        if (name_same(agent_name(&policy->agents[i], scope), name + 1))
+    for (uint32_t i = 0; i < policy->dispatch.agent_count; i++)
+        if (name_same(agent_name(&policy->dispatch.agents[i], scope), name + 1))
             return view->use_at[budget][i];
     return NOBODY;
 }
@@ -141,7 +141,7 @@ static void rows_know(struct admission_view *view) {
     const struct budgets *budgets = &view->d->decision->live.budgets;
     memset(view->rows, 0, sizeof view->rows);
     for (uint32_t i = 0; i < budgets->count; i++)
-        for (uint32_t b = 0; b < view->d->policy->budget_count; b++) {
+        for (uint32_t b = 0; b < view->d->policy->spending.budget_count; b++) {
             uint32_t place = row_place(view, b, &budgets->at[i]);
             if (place != NOBODY)
                 view->rows[b][place] = (uint16_t)(i + 1);
@@ -153,7 +153,7 @@ void budgets_load(struct admission_view *view) {
     const struct budgets *budgets = &view->d->decision->live.budgets;
     uses_know(view);
     rows_know(view);
-    for (uint32_t b = 0; b < view->d->policy->budget_count; b++)
+    for (uint32_t b = 0; b < view->d->policy->spending.budget_count; b++)
         for (uint32_t i = 0; i < NOBODY; i++) {
             const struct budget *row = view->rows[b][i] ? &budgets->at[view->rows[b][i] - 1] : NULL;
             if (row && budget_since(row->window, view->d->signal->at) <= row->since)
@@ -162,7 +162,7 @@ void budgets_load(struct admission_view *view) {
 }
 
 static bool row_is_wanted(const struct admission_view *view, const struct budget *row) {
-    for (uint32_t b = 0; b < view->d->policy->budget_count; b++) {
+    for (uint32_t b = 0; b < view->d->policy->spending.budget_count; b++) {
         uint32_t place = row_place(view, b, row);
         const struct use *use = place == NOBODY ? NULL : &view->uses[b][place];
         if (use && (use->spent > 0 || use->reserved > 0))
@@ -190,7 +190,7 @@ static bool row_is_right(const struct budget *row, const struct use *use, int64_
 static void row_write(struct admission_view *view, uint32_t budget, uint32_t place) {
     struct deciding *d = view->d;
     const struct use *use = &view->uses[budget][place];
-    const struct policy_budget *of = &d->policy->budgets[budget];
+    const struct policy_budget *of = &d->policy->spending.budgets[budget];
     const struct budgets *budgets = &d->decision->live.budgets;
     uint32_t at = view->rows[budget][place];
     int64_t since = budget_since(of->window, d->signal->at);
@@ -215,9 +215,9 @@ void budgets_store(struct admission_view *view) {
     if (view->d->decision->verdict != VERDICT_CHANGE)
         return;
     rows_drop(view);
-    for (uint32_t b = 0; b < policy->budget_count; b++) {
+    for (uint32_t b = 0; b < policy->spending.budget_count; b++) {
         rows_know(view);
-        for (uint32_t i = 0; i == 0 || i < policy->agent_count; i++)
+        for (uint32_t i = 0; i == 0 || i < policy->dispatch.agent_count; i++)
             if (use_counts(view, b, i))
                 row_write(view, b, i);
     }
@@ -235,19 +235,19 @@ struct use *budgets_use(struct admission_view *view, uint32_t budget, const char
 }
 
 void budgets_reserve(struct admission_view *view, const struct permit *permit, uint32_t place) {
-    for (uint32_t b = 0; b < view->d->policy->budget_count; b++) {
+    for (uint32_t b = 0; b < view->d->policy->spending.budget_count; b++) {
         struct use *use = use_of(view, b, place);
         if (use)
-            use->reserved = amount_add(use->reserved,
-                                       permit_reserved(permit, view->d->policy->budgets[b].unit));
+            use->reserved = amount_add(
+                use->reserved, permit_reserved(permit, view->d->policy->spending.budgets[b].unit));
     }
 }
 
 /* A start is spent when it is granted. */
 void budgets_start(struct admission_view *view, uint32_t place) {
-    for (uint32_t b = 0; b < view->d->policy->budget_count; b++) {
+    for (uint32_t b = 0; b < view->d->policy->spending.budget_count; b++) {
         struct use *use = use_of(view, b, place);
-        if (use && view->d->policy->budgets[b].unit == UNIT_STARTS)
+        if (use && view->d->policy->spending.budgets[b].unit == UNIT_STARTS)
             use->spent = amount_add(use->spent, 1);
     }
 }
@@ -255,8 +255,8 @@ void budgets_start(struct admission_view *view, uint32_t place) {
 void budgets_charge(struct admission_view *view, const char *agent, uint64_t cost,
                     uint64_t tokens) {
     uint32_t place = view_place(view, agent);
-    for (uint32_t b = 0; b < view->d->policy->budget_count; b++) {
-        enum budget_unit unit = view->d->policy->budgets[b].unit;
+    for (uint32_t b = 0; b < view->d->policy->spending.budget_count; b++) {
+        enum budget_unit unit = view->d->policy->spending.budgets[b].unit;
         struct use *use = use_of(view, b, place);
         if (use && unit != UNIT_STARTS)
             use->spent = amount_add(use->spent, unit == UNIT_MONEY ? cost : tokens);
@@ -268,7 +268,7 @@ void budgets_charge(struct admission_view *view, const char *agent, uint64_t cos
 /* A goal reports its own spending; its reservations are in its other permits. NULL: not counted. */
 static const struct use *use_read(const struct admission_view *view, uint32_t budget,
                                   const struct permit *permit, uint32_t place, struct use *room) {
-    enum budget_unit unit = view->d->policy->budgets[budget].unit;
+    enum budget_unit unit = view->d->policy->spending.budgets[budget].unit;
     uint32_t at = view->use_at[budget][place];
     if (!view->of_goals[budget])
         return at == NOBODY ? NULL : &view->uses[budget][at];
@@ -281,7 +281,8 @@ static const struct use *use_read(const struct admission_view *view, uint32_t bu
 /* The least that an attempt needs; 1 where no reservation is set. A permit that only continues a run needs that, too. */
 static uint64_t need_of(const struct admission_view *view, enum budget_unit unit, uint32_t place,
                         bool begins) {
-    const struct policy_agent *agent = place == NOBODY ? NULL : &view->d->policy->agents[place];
+    const struct policy_agent *agent =
+        place == NOBODY ? NULL : &view->d->policy->dispatch.agents[place];
     uint64_t need = !agent || !begins || unit == UNIT_STARTS ? begins || unit != UNIT_STARTS
                     : unit == UNIT_MONEY                     ? agent->reserve
                                                              : agent->reserve_tokens;
@@ -304,8 +305,8 @@ enum bound budgets_bound(const struct admission_view *view, const struct permit 
     enum bound bound = BOUND_NONE;
     bool begins = permit->wants == PERMIT_BEGIN;
     uint32_t place = view_place(view, permit->agent);
-    for (uint32_t b = 0; b < view->d->policy->budget_count; b++) {
-        const struct policy_budget *of = &view->d->policy->budgets[b];
+    for (uint32_t b = 0; b < view->d->policy->spending.budget_count; b++) {
+        const struct policy_budget *of = &view->d->policy->spending.budgets[b];
         struct use room;
         const struct use *use = use_read(view, b, permit, place, &room);
         enum bound its =
@@ -323,8 +324,8 @@ enum bound budgets_bound(const struct admission_view *view, const struct permit 
 bool budgets_overdrawn(const struct admission_view *view, const struct permit *permit,
                        uint32_t *ret_budget) {
     uint32_t place = view_place(view, permit->agent);
-    for (uint32_t b = 0; b < view->d->policy->budget_count; b++) {
-        const struct policy_budget *of = &view->d->policy->budgets[b];
+    for (uint32_t b = 0; b < view->d->policy->spending.budget_count; b++) {
+        const struct policy_budget *of = &view->d->policy->spending.budgets[b];
         struct use room;
         const struct use *use = use_read(view, b, permit, place, &room);
         if (use && of->unit != UNIT_STARTS && permit_reserved(permit, of->unit) == 0 &&
@@ -345,7 +346,7 @@ static struct str amount_words(enum budget_unit unit, uint64_t amount, struct ar
 }
 
 struct str budget_words(const struct admission_view *view, uint32_t budget, struct arena *arena) {
-    const struct policy_budget *of = &view->d->policy->budgets[budget];
+    const struct policy_budget *of = &view->d->policy->spending.budgets[budget];
     char window[SPAN_TEXT] = "all";
     if (of->window > 0)
         span_format(of->window, window);

@@ -21,11 +21,12 @@ struct terms {
 static struct terms terms_of(const struct deciding *d, const struct assignment *assignment) {
     const struct node *node = plan_node(&d->decision->plan, assignment->node);
     bool its_own = !hash_is_zero(&assignment->check.contract);
-    struct terms terms = {.then = its_own ? assignment->check.on_failure : node->on_failure,
-                          .report = its_own ? assignment->check.wants_report : node->wants_report};
+    struct terms terms = {
+        .then = its_own ? assignment->check.on_failure : node->contract.on_failure,
+        .report = its_own ? assignment->check.wants_report : node->contract.wants_report};
     if (its_own)
         terms.text = assignment->check.contract;
-    else if (node->contract)
+    else if (node->contract.given)
         terms.text = node->text;
     return terms;
 }
@@ -33,15 +34,16 @@ static struct terms terms_of(const struct deciding *d, const struct assignment *
 void work_effect(struct deciding *d, struct assignment *assignment, enum effect_kind kind,
                  struct str rule) {
     struct effect effect = agent_effect(d, assignment, kind);
-    effect.within = time_after(d->policy->check_within, QUEUED_MOST);
-    effect.conflict = str_of(assignment->check.conflict);
+    effect.within = time_after(d->policy->checks.within, QUEUED_MOST);
+    effect.candidate.conflict = str_of(assignment->check.conflict);
     if (kind == EFFECT_CHECK) {
         effect.text = terms_of(d, assignment).text;
-        effect.snapshot = assignment->check.recheck ? str_of(assignment->check.snapshot) : STR("");
+        effect.candidate.snapshot =
+            assignment->check.recheck ? str_of(assignment->check.snapshot) : STR("");
     } else {
-        effect.commit = str_of(assignment->check.commit);
-        effect.onto = str_of(assignment->check.onto);
-        effect.digest = assignment->check.digest;
+        effect.candidate.commit = str_of(assignment->check.commit);
+        effect.candidate.onto = str_of(assignment->check.onto);
+        effect.candidate.digest = assignment->check.digest;
     }
     assignment->delivery.effect = effect_make(d, effect)->n + 1;
     assignment->wait.on = WAITS_FOR_CHECK;
@@ -95,15 +97,16 @@ struct assignment *assignment_waited(struct deciding *d, const struct effect_slo
 
 void verdict_record(struct deciding *d, enum record_type type, const struct assignment *assignment,
                     struct str rule, struct str verdict) {
-    decide_record(d, type,
-                  assignment_evidence(
-                      d, assignment,
-                      (struct evidence){.rule = rule,
-                                        .to = verdict,
-                                        .exit = d->signal->exit,
-                                        .count = assignment->check.rounds,
-                                        .reason = str_cut_utf8(d->signal->title, LIMIT_COMMIT),
-                                        .text = str_cut_utf8(d->signal->text, LIMIT_OUTPUT)}));
+    decide_record(
+        d, type,
+        assignment_evidence(
+            d, assignment,
+            (struct evidence){.rule = rule,
+                              .to = verdict,
+                              .exit = d->signal->exit,
+                              .count = assignment->check.rounds,
+                              .reason = str_cut_utf8(d->signal->outcome.reference, LIMIT_COMMIT),
+                              .text = str_cut_utf8(d->signal->text, LIMIT_OUTPUT)}));
 }
 
 /* The candidate is void; nothing of it lands by itself. */
@@ -131,9 +134,9 @@ static void work_goes_back(struct deciding *d, struct assignment *assignment, en
     assignment->check.rounds++;
     outgoing_set(d, assignment, words,
                  decide_text(d, arena_format(d->out, "Round %u of %u.\n%.*s",
-                                             assignment->check.rounds, d->policy->check_rounds,
+                                             assignment->check.rounds, d->policy->checks.rounds,
                                              STR_ARG(str_cut_utf8(text, LIMIT_OUTPUT)))));
-    if (assignment->check.rounds > d->policy->check_rounds || assignment->liveness.attached)
+    if (assignment->check.rounds > d->policy->checks.rounds || assignment->liveness.attached)
         ladder_ask_with(d, assignment, rule, why, text);
     else
         assignment_reply(d, assignment, words);
@@ -202,7 +205,7 @@ static struct verification verdict_keep(struct deciding *d, struct assignment *a
     verdict.status = verified_as(checked, lacks);
     verdict.at = d->signal->at;
     verdict.checks = (struct rows){checks, verdict.checks.count + terms_of(d, assignment).report};
-    assignment->check.verdict = node->verdict =
+    assignment->check.verdict = node->result.verdict =
         decide_text(d, shape_encode(&VERIFICATION, &verdict, d->out));
     assignment_touch(d, assignment);
     node_touch(d, node);
@@ -215,10 +218,11 @@ static void candidate_take(struct deciding *d, struct assignment *assignment,
                            const struct verification *verdict) {
     bool shown =
         !hash_is_zero(&verdict->change) && hash_equal(&assignment->check.change, &verdict->change);
-    if (!str_equal(str_of(assignment->check.commit), d->signal->title) && !shown)
+    if (!str_equal(str_of(assignment->check.commit), d->signal->outcome.reference) && !shown)
         assignment->check.approved = 0;
     assignment->check.change = verdict->change;
-    name_put(assignment->check.commit, sizeof assignment->check.commit, d->signal->title);
+    name_put(assignment->check.commit, sizeof assignment->check.commit,
+             d->signal->outcome.reference);
     name_put(assignment->check.onto, sizeof assignment->check.onto, verdict->onto);
     name_put(assignment->check.snapshot, sizeof assignment->check.snapshot, verdict->snapshot);
     assignment->check.digest = verdict->digest;
@@ -229,7 +233,7 @@ static void candidate_take(struct deciding *d, struct assignment *assignment,
 
 /* If a person has to review the candidate, it does not hold the slot meanwhile. */
 static void candidate_passed(struct deciding *d, struct assignment *assignment, struct str text) {
-    bool asks = d->policy->verify_by_person || assignment->check.judged != JUDGED_NONE;
+    bool asks = d->policy->checks.by_person || assignment->check.judged != JUDGED_NONE;
     if (!asks || assignment->check.approved) {
         work_passed(d, assignment, STR("work.check"));
         return;
@@ -240,7 +244,7 @@ static void candidate_passed(struct deciding *d, struct assignment *assignment, 
 
 /* The landing commit cannot be built. The agent is told which commit it conflicts with, and merges that one. */
 static void candidate_conflicts(struct deciding *d, struct assignment *assignment) {
-    struct str conflict = d->signal->title, text = d->signal->text;
+    struct str conflict = d->signal->outcome.reference, text = d->signal->text;
     name_put(assignment->check.conflict, sizeof assignment->check.conflict, conflict);
     work_goes_back(d, assignment, WORDS_CONFLICT, STR("work.conflict"),
                    STR("what it made conflicts with what others made meanwhile"), text);

@@ -12,11 +12,11 @@ int64_t clock_moved(const struct goal *goal, const struct world *world, int64_t 
     int64_t by = 0;
     if (goal->quarantined)
         return 0;
-    if (goal->clock_id != 0 && goal->clock_id == world->clock_id &&
-        __builtin_sub_overflow(world->clock, goal->clock, &by))
+    if (goal->clock.id != 0 && goal->clock.id == world->clock_id &&
+        __builtin_sub_overflow(world->clock, goal->clock.steps, &by))
         by = 0;
-    if (goal->updated_at > time_after(now, AHEAD_MOST) && goal->updated_at - now > -by)
-        by = now - goal->updated_at;
+    if (goal->times.updated_at > time_after(now, AHEAD_MOST) && goal->times.updated_at - now > -by)
+        by = now - goal->times.updated_at;
     return by;
 }
 
@@ -62,12 +62,13 @@ static void questions_move(struct deciding *d, int64_t by) {
     for (uint32_t i = 0; i < questions->count; i++) {
         live_touch(d, PART_QUESTION, &questions->at[i]);
         struct question *question = &questions->at[i];
-        bool snoozed = question->snoozed_until > 0 && question->say_at == question->snoozed_until;
+        bool snoozed =
+            question->snoozed_until > 0 && question->sending.next_at == question->snoozed_until;
         move(&question->asked_at, by);
         move(&question->expires_at, by);
         move(&question->applies_at, by);
         if (!snoozed)
-            move(&question->say_at, by);
+            move(&question->sending.next_at, by);
     }
 }
 
@@ -117,15 +118,15 @@ static void budgets_move(struct deciding *d) {
 
 static void goal_times_move(struct deciding *d, int64_t by) {
     struct goal *goal = &d->decision->goal;
-    int64_t *times[] = {&goal->notices_since, &goal->pace.next, &goal->pace.since,
+    int64_t *times[] = {&goal->people.notices_since, &goal->pace.next, &goal->pace.since,
                         &goal->pace.released_at, &goal->pace.alone_at};
     for (size_t i = 0; i < count_of(times); i++)
         move(times[i], by);
-    for (uint32_t i = 0; i < goal->open_count; i++) {
-        int64_t until = goal->open[i].until;
+    for (uint32_t i = 0; i < goal->effects.open_count; i++) {
+        int64_t until = goal->effects.open[i].until;
         move(&until, by);
-        if (until != goal->open[i].until)
-            effect_until(d, &goal->open[i], until);
+        if (until != goal->effects.open[i].until)
+            effect_until(d, &goal->effects.open[i], until);
     }
 }
 

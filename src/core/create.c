@@ -7,7 +7,7 @@
 void rule_create(struct deciding *d) {
     const struct signal *signal = d->signal;
     if (d->world->goal) {
-        if (!signal->keyed)
+        if (!signal->once.keyed)
             decide_refuse(d, ERROR_CONFLICT);
         return;
     }
@@ -16,18 +16,19 @@ void rule_create(struct deciding *d) {
     goal->owner = signal->host;
     goal->fence = 1;
     goal->status = GOAL_ACTIVE;
-    goal->created_at = signal->at;
-    goal->priority = signal->priority;
+    goal->times.created_at = signal->at;
+    goal->priority = signal->describe.priority;
     goal->era = d->world->era;
-    goal->effects_made = (uint32_t)(d->world->era % LIMIT_ERAS) * LIMIT_ERA_GAP; /* see era.c */
+    goal->effects.made = (uint32_t)(d->world->era % LIMIT_ERAS) * LIMIT_ERA_GAP; /* see era.c */
     if (!goal_words(d) || !goal_tags(d))
         return;
-    d->decision->title = str_cut_utf8(signal->title, LIMIT_TITLE);
+    d->decision->title = str_cut_utf8(signal->describe.title, LIMIT_TITLE);
     decide_record(d, RECORD_GOAL_CREATED,
                   (struct evidence){
                       .rule = STR("goal.create"), .more = goal->text, .text = d->decision->title});
-    if (signal->command.len > 0)
-        effect_make(d, (struct effect){.kind = EFFECT_COMMAND,
-                                       .command = str_cut_utf8(signal->command, LIMIT_COMMAND),
-                                       .within = d->policy->act_within});
+    if (signal->describe.command.len > 0)
+        effect_make(
+            d, (struct effect){.kind = EFFECT_COMMAND,
+                               .command = str_cut_utf8(signal->describe.command, LIMIT_COMMAND),
+                               .within = d->policy->act_within});
 }

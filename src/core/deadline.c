@@ -5,12 +5,12 @@
 /* No effect stays open forever. */
 static void effects_due(struct deciding *d) {
     struct goal *goal = &d->decision->goal;
-    for (uint32_t i = 0; i < goal->open_count;) {
-        uint32_t n = goal->open[i].n;
-        if (effect_deadline(&goal->open[i]) <= d->signal->at)
-            effect_expire(d, &goal->open[i]);
-        i += i < goal->open_count &&
-             goal->open[i].n == n; /* otherwise it was removed, and the next one is at i */
+    for (uint32_t i = 0; i < goal->effects.open_count;) {
+        uint32_t n = goal->effects.open[i].n;
+        if (effect_deadline(&goal->effects.open[i]) <= d->signal->at)
+            effect_expire(d, &goal->effects.open[i]);
+        i += i < goal->effects.open_count &&
+             goal->effects.open[i].n == n; /* otherwise it was removed, and the next one is at i */
     }
 }
 
@@ -25,8 +25,8 @@ void rule_due(struct deciding *d) {
     }
     int64_t questions = questions_due(d);
     next = questions < next ? questions : next;
-    for (uint32_t i = 0; i < goal->open_count; i++)
-        if (effect_deadline(&goal->open[i]) < next)
-            next = effect_deadline(&goal->open[i]);
+    for (uint32_t i = 0; i < goal->effects.open_count; i++)
+        if (effect_deadline(&goal->effects.open[i]) < next)
+            next = effect_deadline(&goal->effects.open[i]);
     d->decision->due_at = next;
 }

@@ -11,7 +11,9 @@ struct str assignment_id(const struct assignment *assignment, struct arena *aren
 struct assignment *assignment_at_hand(struct deciding *d) {
     live_edit(d, PART_ASSIGNMENT, 0);
     const struct assignments *assignments = &d->decision->live.assignments;
-    return d->signal->assignment ? assignments_find(assignments, d->signal->assignment - 1) : NULL;
+    return d->signal->about.assignment
+               ? assignments_find(assignments, d->signal->about.assignment - 1)
+               : NULL;
 }
 
 static struct str hex_of(const struct hash *hash, struct arena *arena) {
@@ -94,17 +96,17 @@ void assignment_move(struct deciding *d, struct assignment *assignment, enum ass
 /* The signal is named by its effect: however often it is delivered, it is applied once. */
 void decide_tell(struct deciding *d, struct signal signal) {
     struct goal *goal = &d->decision->goal;
-    signal.source = effect_id(goal->id, goal->effects_made);
-    signal.keyed = 1;
+    signal.source = effect_id(goal->id, goal->effects.made);
+    signal.once.keyed = 1;
     signal.at = d->signal->at;
-    signal.actor = STR("overseer");
-    signal.by = WHO_OVERSEER;
-    signal.trace = d->signal->trace;
-    effect_make_about(d,
-                      (struct effect){.kind = EFFECT_TELL,
-                                      .to = signal.goal,
-                                      .body = signal_encode(&signal, d->out)},
-                      (struct effect_about){.assignment = goal->admission ? 0 : signal.assignment});
+    signal.sender.actor = STR("overseer");
+    signal.sender.by = WHO_OVERSEER;
+    signal.sender.trace = d->signal->sender.trace;
+    effect_make_about(
+        d,
+        (struct effect){
+            .kind = EFFECT_TELL, .to = signal.goal, .body = signal_encode(&signal, d->out)},
+        (struct effect_about){.assignment = goal->admission ? 0 : signal.about.assignment});
 }
 
 /* ---- sending ---- */
@@ -171,15 +173,15 @@ static void attempt_count(struct deciding *d, struct assignment *assignment) {
 }
 
 bool dispatch_has_room(const struct deciding *d) {
-    return d->decision->goal.open_count < LIMIT_OPEN_EFFECTS - LIMIT_SPARE_EFFECTS;
+    return d->decision->goal.effects.open_count < LIMIT_OPEN_EFFECTS - LIMIT_SPARE_EFFECTS;
 }
 
 /* VERIFY-11: a run is held to what its node says when the run begins, and nothing of it has been checked yet. */
 static void contract_take(struct assignment *assignment, const struct node *node) {
-    bool asks = node->contract || node->on_failure;
+    bool asks = node->contract.given || node->contract.on_failure;
     assignment->check.contract = asks ? node->text : (struct hash){0};
-    assignment->check.on_failure = node->on_failure;
-    assignment->check.wants_report = node->wants_report;
+    assignment->check.on_failure = node->contract.on_failure;
+    assignment->check.wants_report = node->contract.wants_report;
     assignment->check.verdict = (struct hash){0};
 }
 
@@ -193,7 +195,7 @@ static void dispatch_make(struct deciding *d, struct assignment *assignment, enu
     effect.text = node->text;
     if (kind == EFFECT_SPAWN) {
         effect.start = assignment->setup.start;
-        effect.orphan_after = d->policy->orphan_after;
+        effect.orphan_after = d->policy->recovery.orphan_after;
         contract_take(assignment, node);
     }
     effect.handoff = assignment->delivery.handoff;
@@ -228,7 +230,7 @@ static bool is_of_person(enum wording words) {
 static bool suppressed(struct deciding *d, struct assignment *assignment, enum wording words) {
     const struct node *node = plan_node(&d->decision->plan, assignment->node);
     struct hash hash = instruction_hash(node, assignment, words);
-    int64_t allowed = assignment->delivery.last_at + d->policy->min_resend;
+    int64_t allowed = assignment->delivery.last_at + d->policy->recovery.min_resend;
     if (is_of_person(words) || assignment->delivery.last_at == 0 ||
         !hash_equal(&hash, &assignment->delivery.instruction) || allowed <= d->signal->at)
         return false;
@@ -237,7 +239,7 @@ static bool suppressed(struct deciding *d, struct assignment *assignment, enum w
     decide_record(d, RECORD_LADDER_SUPPRESSED,
                   assignment_evidence(d, assignment,
                                       (struct evidence){.rule = STR("dispatch.too-soon"),
-                                                        .threshold = d->policy->min_resend,
+                                                        .threshold = d->policy->recovery.min_resend,
                                                         .until = allowed}));
     return true;
 }
@@ -253,7 +255,7 @@ void assignment_dispatch(struct deciding *d, struct assignment *assignment, enum
         return;
     }
     if (node->attempts >=
-        d->policy->max_attempts) /* C-68: for any instruction, from any requester */
+        d->policy->recovery.max_attempts) /* C-68: for any instruction, from any requester */
         ladder_ask(d, assignment, STR("dispatch.too-often"),
                    STR("it was sent something too often"));
     else if (!suppressed(d, assignment, words))
@@ -387,11 +389,12 @@ void delivery_note(struct deciding *d, struct assignment *assignment, enum deliv
 
 /* Ends a run that was started for work that was called off meanwhile. */
 static void run_unwanted(struct deciding *d, const struct effect_slot *slot) {
-    if (d->decision->goal.open_count < LIMIT_OPEN_EFFECTS)
-        effect_make(d, (struct effect){.kind = EFFECT_STOP,
-                                       .within = d->policy->act_within,
-                                       .session = str_cut_utf8(d->signal->title, LIMIT_SESSION),
-                                       .run = slot->n + 1});
+    if (d->decision->goal.effects.open_count < LIMIT_OPEN_EFFECTS)
+        effect_make(
+            d, (struct effect){.kind = EFFECT_STOP,
+                               .within = d->policy->act_within,
+                               .session = str_cut_utf8(d->signal->outcome.reference, LIMIT_SESSION),
+                               .run = slot->n + 1});
 }
 
 /* ASSIGN-19, SCOPE-06: what the run began with is kept with the node: the next run there begins with the same. */
@@ -420,12 +423,14 @@ void sent_ended(struct deciding *d, const struct effect_slot *slot, bool lost) {
     if (result <= DELIVERY_NONE || result >= DELIVERIES)
         result = DELIVERY_ERROR;
     assignment->delivery.effect = 0;
-    if (!lost && d->signal->title.len > 0)
-        name_put(assignment->session, sizeof assignment->session, d->signal->title);
+    if (!lost && d->signal->outcome.reference.len > 0)
+        name_put(assignment->session, sizeof assignment->session, d->signal->outcome.reference);
     if (!lost && slot->kind == EFFECT_SPAWN) { /* SCOPE-08 */
-        name_put(assignment->setup.sandbox, sizeof assignment->setup.sandbox, d->signal->node);
-        name_put(assignment->setup.scope, sizeof assignment->setup.scope, d->signal->reason);
-        name_put(assignment->setup.limits, sizeof assignment->setup.limits, d->signal->command);
+        name_put(assignment->setup.sandbox, sizeof assignment->setup.sandbox,
+                 d->signal->outcome.sandbox);
+        name_put(assignment->setup.scope, sizeof assignment->setup.scope, d->signal->outcome.scope);
+        name_put(assignment->setup.limits, sizeof assignment->setup.limits,
+                 d->signal->outcome.limits);
         if (result != DELIVERY_ERROR)
             start_keep(d, assignment);
     }
@@ -460,7 +465,7 @@ static void doubt_settle(struct deciding *d, struct assignment *assignment,
     if (delivered == TRISTATE_YES) {
         dispatch_history(d, assignment, DELIVERY_ACCEPTED, STR("found by looking"));
         delivery_note(d, assignment, DELIVERY_ACCEPTED, STR("dispatch.found"));
-    } else if (again && node->attempts < d->policy->max_attempts && dispatch_has_room(d)) {
+    } else if (again && node->attempts < d->policy->recovery.max_attempts && dispatch_has_room(d)) {
         if (assignment->run == assignment->delivery.dispatch)
             assignment->ended = 1;
         dispatch_make(d, assignment, (enum wording)assignment->delivery.words,

@@ -9,11 +9,11 @@ void rule_era(struct deciding *d) {
     struct goal *goal = &d->decision->goal;
     bool recorded = false;
     uint64_t eras = d->world->era > goal->era ? d->world->era - goal->era : 1;
-    must(eras < (UINT32_MAX - goal->effects_made) / LIMIT_ERA_GAP);
+    must(eras < (UINT32_MAX - goal->effects.made) / LIMIT_ERA_GAP);
     goal->era = d->world->era;
-    goal->effects_made += LIMIT_ERA_GAP * (uint32_t)eras;
-    for (uint32_t i = 0; i < goal->open_count;) {
-        struct effect_slot *slot = &goal->open[i];
+    goal->effects.made += LIMIT_ERA_GAP * (uint32_t)eras;
+    for (uint32_t i = 0; i < goal->effects.open_count;) {
+        struct effect_slot *slot = &goal->effects.open[i];
         uint32_t n = slot->n;
         bool lost =
             EFFECTS[slot->kind].promise != PROMISE_REPEAT && slot->state != EFFECT_UNCONFIRMED;
@@ -23,7 +23,7 @@ void rule_era(struct deciding *d) {
             effect_lose(d, slot, STR("store.restored"),
                         STR("the store was put back; it may have been done since"));
         recorded = recorded || lost;
-        i += i < goal->open_count && goal->open[i].n == n;
+        i += i < goal->effects.open_count && goal->effects.open[i].n == n;
     }
     if (!recorded)
         decide_record(

@@ -12,8 +12,8 @@ static const enum record_type RECORD_OF[GOAL_STATUSES] = {
 /* Unclaimed effects are withdrawn; a claimed effect continues to its outcome, which is recorded. */
 void effects_withdraw(struct deciding *d) {
     struct goal *goal = &d->decision->goal;
-    for (uint32_t i = goal->open_count; i-- > 0;) {
-        struct effect_slot *slot = &goal->open[i];
+    for (uint32_t i = goal->effects.open_count; i-- > 0;) {
+        struct effect_slot *slot = &goal->effects.open[i];
         bool goes_on =
             slot->kind == EFFECT_TELL || slot->kind == EFFECT_STOP || slot->kind == EFFECT_SAY;
         if (slot->state != EFFECT_READY || goes_on)
@@ -28,25 +28,25 @@ void effects_withdraw(struct deciding *d) {
 /* An agent's word never completes a goal: a person may complete it, for the record, when nothing is open. */
 static const char *completing_is_wrong(const struct deciding *d) {
     const struct goal *goal = &d->decision->goal;
-    if (d->signal->by == WHO_HUMAN && d->signal->reason.len == 0)
+    if (d->signal->sender.by == WHO_HUMAN && d->signal->reason.len == 0)
         return "completing a goal by hand needs a reason";
     if (goal_works(goal) > 0)
         return "something is still open: wait for it, or cancel";
-    return d->signal->by == WHO_HUMAN ? NULL : "only a person completes a goal by hand";
+    return d->signal->sender.by == WHO_HUMAN ? NULL : "only a person completes a goal by hand";
 }
 
 /* A person who completes a goal by hand has answered what it asked. */
 static void questions_settle(struct goal *goal) {
     goal->need = NEED_NOTHING;
-    goal->review = 0;
-    goal->proposal = (struct hash){0};
-    goal->proposal_base = 0;
+    goal->plan.review = 0;
+    goal->plan.proposal = (struct hash){0};
+    goal->plan.proposal_base = 0;
 }
 
 static const char *move_is_wrong(const struct deciding *d, enum goal_status to) {
     const struct goal *goal = &d->decision->goal;
     bool reopens = goal->status == GOAL_COMPLETED && to == GOAL_ACTIVE;
-    if (reopens && (d->signal->by != WHO_HUMAN || d->signal->reason.len == 0))
+    if (reopens && (d->signal->sender.by != WHO_HUMAN || d->signal->reason.len == 0))
         return "a completed goal is opened again by a person who says why";
     if (to == GOAL_COMPLETED)
         return completing_is_wrong(d);
@@ -58,7 +58,7 @@ static const char *move_is_wrong(const struct deciding *d, enum goal_status to) 
 void rule_move(struct deciding *d) {
     struct goal *goal = &d->decision->goal;
     enum goal_status to = (enum goal_status)d->signal->to, from = goal->status;
-    if (d->signal->by == WHO_AGENT) {
+    if (d->signal->sender.by == WHO_AGENT) {
         decide_refuse(d, ERROR_UNAUTHORIZED);
         return;
     }
@@ -111,7 +111,7 @@ static void effect_give_up(struct deciding *d, struct effect_slot *slot) {
  * as such: nothing more will ever be known about it. */
 void rule_release(struct deciding *d) {
     struct goal *goal = &d->decision->goal;
-    if (d->signal->by != WHO_HUMAN) {
+    if (d->signal->sender.by != WHO_HUMAN) {
         decide_refuse(d, ERROR_UNAUTHORIZED);
         return;
     }
@@ -123,9 +123,9 @@ void rule_release(struct deciding *d) {
                               STR("say what you found: it is kept with the goal"));
         return;
     }
-    for (uint32_t i = goal->open_count; i-- > 0;)
-        if (goal->open[i].state == EFFECT_UNCONFIRMED)
-            effect_give_up(d, &goal->open[i]);
+    for (uint32_t i = goal->effects.open_count; i-- > 0;)
+        if (goal->effects.open[i].state == EFFECT_UNCONFIRMED)
+            effect_give_up(d, &goal->effects.open[i]);
     goal->need = NEED_NOTHING;
     goal->quarantined = false;
     decide_record(d, RECORD_GOAL_RELEASED,

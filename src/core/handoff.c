@@ -18,7 +18,8 @@ void rule_handoff(struct deciding *d) {
         decide_refuse_because(d, ERROR_NOT_FOUND, STR("the goal's plan has no such node"));
         return;
     }
-    if (d->signal->by == WHO_AGENT && (!assignment || !node || assignment->node != node->n)) {
+    if (d->signal->sender.by == WHO_AGENT &&
+        (!assignment || !node || assignment->node != node->n)) {
         decide_refuse(d, ERROR_UNAUTHORIZED); /* an agent speaks only for its own work */
         return;
     }

@@ -13,10 +13,10 @@ enum { LOOK_HOLDS = 5 }; /* seconds: an older observation may be outdated */
 /* TICK-22: doubles with each retry, between its two bounds. */
 int64_t ladder_backoff(const struct policy *policy, const struct assignment *assignment) {
     uint32_t times = assignment->recovery.retries + assignment->recovery.restarts;
-    int64_t span = policy->backoff_base;
-    for (uint32_t i = 1; i < times && span < policy->backoff_max; i++)
+    int64_t span = policy->recovery.backoff_base;
+    for (uint32_t i = 1; i < times && span < policy->recovery.backoff_max; i++)
         span *= 2;
-    return span < policy->backoff_max ? span : policy->backoff_max;
+    return span < policy->recovery.backoff_max ? span : policy->recovery.backoff_max;
 }
 
 void ladder_reset(struct assignment *assignment) {
@@ -32,8 +32,8 @@ void ladder_reset(struct assignment *assignment) {
 /* A new run, and a run that a person has just sent something to, gets the idle time of a first run, and the first rung
  * again. */
 void ladder_fresh(struct deciding *d, struct assignment *assignment) {
-    int64_t idle =
-        assignment->liveness.idle_after ? assignment->liveness.idle_after : d->policy->idle_after;
+    int64_t idle = assignment->liveness.idle_after ? assignment->liveness.idle_after
+                                                   : d->policy->liveness.idle_after;
     assignment->recovery.rung = assignment->recovery.first;
     assignment->recovery.retries = assignment->recovery.allowed = 0;
     assignment->recovery.backoff_until = time_after(d->signal->at, idle);
@@ -62,8 +62,9 @@ static void retry_count(struct deciding *d, struct assignment *assignment) {
 static const char *nudge_not(const struct deciding *d, const struct assignment *assignment) {
     if (assignment->ended)
         return "its run is over: there is nobody to ask";
-    return assignment->recovery.retries >= d->policy->max_retries ? "it was asked often enough"
-                                                                  : NULL;
+    return assignment->recovery.retries >= d->policy->recovery.max_retries
+               ? "it was asked often enough"
+               : NULL;
 }
 
 /* RECOVER-03. */
@@ -78,15 +79,15 @@ static const char *resend_not(const struct deciding *d, const struct assignment 
 /* RECOVER-04. */
 static const char *replan_not(const struct deciding *d, const struct assignment *assignment) {
     (void)assignment;
-    return d->policy->planner ? "no planner answers yet" : "there is no planner";
+    return d->policy->recovery.planner ? "no planner answers yet" : "there is no planner";
 }
 
 /* RECOVER-05: the next agent with the same role that the policy allows. */
 static const struct policy_agent *another_agent(const struct deciding *d,
                                                 const struct assignment *assignment) {
     const struct policy_agent *own = policy_agent(d->policy, str_of(assignment->agent));
-    for (uint32_t i = 0; i < d->policy->agent_count; i++) {
-        const struct policy_agent *agent = &d->policy->agents[i];
+    for (uint32_t i = 0; i < d->policy->dispatch.agent_count; i++) {
+        const struct policy_agent *agent = &d->policy->dispatch.agents[i];
         bool same_role = !own || str_equal(str_of(own->role), str_of(agent->role));
         if (!str_equal(str_of(agent->id), str_of(assignment->agent)) && same_role &&
             agent_is_allowed(d, agent))
@@ -96,7 +97,7 @@ static const struct policy_agent *another_agent(const struct deciding *d,
 }
 
 static const char *reassign_not(const struct deciding *d, const struct assignment *assignment) {
-    if (!d->policy->allow_reassign)
+    if (!d->policy->recovery.allow_reassign)
         return "the policy forbids it";
     if (assignment->recovery.moves > 0)
         return "it was moved once already";
@@ -302,19 +303,21 @@ static const struct rung_row {
 
 static void rung_record(struct deciding *d, const struct assignment *assignment,
                         enum record_type type, enum rung rung, const char *why) {
-    decide_record(d, type,
-                  assignment_evidence(d, assignment,
-                                      (struct evidence){.rule = STR("ladder"),
-                                                        .to = str_of(name_of(&RUNG_NAMES, rung)),
-                                                        .reason = str_of(why ? why : ""),
-                                                        .count = assignment->recovery.retries,
-                                                        .threshold = d->policy->max_retries}));
+    decide_record(
+        d, type,
+        assignment_evidence(d, assignment,
+                            (struct evidence){.rule = STR("ladder"),
+                                              .to = str_of(name_of(&RUNG_NAMES, rung)),
+                                              .reason = str_of(why ? why : ""),
+                                              .count = assignment->recovery.retries,
+                                              .threshold = d->policy->recovery.max_retries}));
 }
 
 /* RECOVER-08, C-68: a cap over everything that was ever sent for this node, to whichever agent. */
 static enum rung rung_least(const struct deciding *d, const struct assignment *assignment) {
     const struct node *node = plan_node(&d->decision->plan, assignment->node);
-    return node->attempts >= d->policy->max_attempts ? RUNG_ASK : assignment->recovery.rung;
+    return node->attempts >= d->policy->recovery.max_attempts ? RUNG_ASK
+                                                              : assignment->recovery.rung;
 }
 
 /* An adopted session is only watched: the only rung that applies is to ask a person. */
@@ -336,7 +339,7 @@ static void rung_begin(struct deciding *d, struct assignment *assignment) {
 }
 
 int64_t ladder_climb(struct deciding *d, struct assignment *assignment) {
-    int64_t again = time_after(d->signal->at, d->policy->tick_every);
+    int64_t again = time_after(d->signal->at, d->policy->liveness.tick_every);
     if (assignment->delivery.effect || ladder_is_suspended(d, assignment) ||
         !dispatch_has_room(d) || assignment->recovery.backoff_until > d->signal->at)
         return again;

@@ -22,7 +22,7 @@ static void lane_tell(struct deciding *d, const struct assignment *assignment,
     decide_tell(d, (struct signal){.kind = kind,
                                    .goal = workspace_id(d->policy, assignment->slot.host),
                                    .admission = assignment->slot.host,
-                                   .assignment = assignment->n + 1,
+                                   .about.assignment = assignment->n + 1,
                                    .reason = reason,
                                    .body = shape_encode(&PERMIT, &permit, d->out)});
 }
@@ -35,7 +35,7 @@ static bool has_lane(const struct deciding *d) {
 /* An ask has the number of the effect that carries it: never reused, and increasing. */
 static void slot_ask(struct deciding *d, struct assignment *assignment) {
     assignment->slot.state = has_lane(d) ? SLOT_ASKED : SLOT_HELD;
-    assignment->slot.turn = d->decision->goal.effects_made + 1;
+    assignment->slot.turn = d->decision->goal.effects.made + 1;
     assignment->slot.host = d->decision->goal.owner;
     assignment_touch(d, assignment);
     if (has_lane(d))
@@ -51,7 +51,7 @@ void slot_leave(struct deciding *d, struct assignment *assignment, struct str wh
     if (assignment->slot.state == SLOT_NONE)
         return;
     bool known = !planted(SLOT_KEPT) || !work_is_elsewhere(d, assignment);
-    if (known && has_lane(d) && d->decision->goal.open_count < LIMIT_OPEN_EFFECTS)
+    if (known && has_lane(d) && d->decision->goal.effects.open_count < LIMIT_OPEN_EFFECTS)
         lane_tell(d, assignment, SIGNAL_LANE_RETURN, why);
     assignment->slot.state = SLOT_NONE;
     assignment->slot.turn = assignment->slot.host = 0;
@@ -59,11 +59,11 @@ void slot_leave(struct deciding *d, struct assignment *assignment, struct str wh
 }
 
 static void lane_decline(struct deciding *d) {
-    if (d->decision->goal.open_count < LIMIT_OPEN_EFFECTS)
+    if (d->decision->goal.effects.open_count < LIMIT_OPEN_EFFECTS)
         decide_tell(d, (struct signal){.kind = SIGNAL_LANE_RETURN,
                                        .goal = workspace_id(d->policy, d->signal->admission),
                                        .admission = d->signal->admission,
-                                       .assignment = d->signal->assignment,
+                                       .about.assignment = d->signal->about.assignment,
                                        .reason = STR("nothing waits for it any more"),
                                        .body = d->signal->body});
 }
@@ -93,7 +93,7 @@ void rule_lane_granted(struct deciding *d) {
 /* Work that passed is done once it has landed, if the policy lands work; else at once. */
 void work_passed(struct deciding *d, struct assignment *assignment, struct str rule) {
     struct str evidence = arena_format(d->out, "checked: commit %s", assignment->check.commit);
-    if (!d->policy->lands) {
+    if (!d->policy->landing.automatic) {
         assignment_done(
             d, assignment,
             (struct ending){.rule = rule, .evidence = evidence, .proof = PROOF_CHECKED});
@@ -114,7 +114,7 @@ void land_go_on(struct deciding *d, struct assignment *assignment) {
 /* The verdict does not hold for what would land now. The candidate is built and checked again while it holds the slot.
  * A person who has agreed to it is shown the new one only if it looks different: candidate_take(). */
 static void candidate_renew(struct deciding *d, struct assignment *assignment, struct str why) {
-    if (assignment->check.rechecks >= d->policy->land_rechecks) {
+    if (assignment->check.rechecks >= d->policy->landing.rechecks) {
         slot_leave(d, assignment, why);
         landing_ask(d, assignment, STR("work.not-landed"), d->signal->text,
                     STR("its target moved each time that it was to land"));
@@ -140,7 +140,7 @@ static void candidate_moved(struct deciding *d, struct assignment *assignment) {
 
 /* Says where the work landed, and which pull request waits for review. */
 static struct ending landed_ending(struct deciding *d, const struct assignment *assignment) {
-    struct str where = str_cut_utf8(d->signal->title, LIMIT_NAME);
+    struct str where = str_cut_utf8(d->signal->outcome.reference, LIMIT_NAME);
     struct str pull = str_cut_utf8(d->signal->text, LIMIT_URL);
     return (struct ending){.rule = STR("work.land"),
                            .evidence =

@@ -21,7 +21,7 @@ static bool workspace_open(struct deciding *d) {
 }
 
 static bool lane_may_tell(const struct deciding *d) {
-    return d->decision->goal.open_count < LIMIT_OPEN_EFFECTS - LIMIT_CHANNELS;
+    return d->decision->goal.effects.open_count < LIMIT_OPEN_EFFECTS - LIMIT_CHANNELS;
 }
 
 static void lane_record(struct deciding *d, enum record_type type, const struct permit *permit,
@@ -44,7 +44,7 @@ static void slot_tell(struct deciding *d, const struct permit *permit) {
     memcpy(body.agent, permit->agent, sizeof body.agent);
     decide_tell(d, (struct signal){.kind = SIGNAL_LANE_GRANTED,
                                    .goal = permit->goal,
-                                   .assignment = permit->assignment + 1,
+                                   .about.assignment = permit->assignment + 1,
                                    .admission = d->decision->goal.admission,
                                    .to = permit->turn,
                                    .body = shape_encode(&PERMIT, &body, d->out)});
@@ -160,7 +160,7 @@ void rule_lane_return(struct deciding *d) {
 /* A person holds the lane: the work that has the slot finishes, nothing else begins to land. */
 void rule_lane_hold(struct deciding *d) {
     struct pace *pace = &d->decision->goal.pace;
-    if (d->signal->by != WHO_HUMAN) {
+    if (d->signal->sender.by != WHO_HUMAN) {
         decide_refuse(d, ERROR_UNAUTHORIZED);
         return;
     }

@@ -24,7 +24,8 @@ static int64_t last_life(const struct assignment *assignment, const struct obser
 }
 
 static int64_t idle_limit(const struct assignment *assignment, const struct policy *policy) {
-    return assignment->liveness.idle_after ? assignment->liveness.idle_after : policy->idle_after;
+    return assignment->liveness.idle_after ? assignment->liveness.idle_after
+                                           : policy->liveness.idle_after;
 }
 
 /* Output that is no progress delays a stall, but not forever. */
@@ -34,7 +35,8 @@ static int64_t put_off_by_chatter(const struct assignment *assignment,
     int64_t limit = idle_limit(assignment, policy), quiet = time_after(base, limit);
     if (!seen || seen->chatter_at <= base)
         return quiet;
-    return sooner(time_after(seen->chatter_at, limit), time_after(quiet, policy->chatter_most));
+    return sooner(time_after(seen->chatter_at, limit),
+                  time_after(quiet, policy->liveness.chatter_most));
 }
 
 /* When the run counts as stalled. An open tool call and a turn in progress have longer limits of their own. TICK-12: an
@@ -43,13 +45,13 @@ static int64_t stalled_at(const struct assignment *assignment, const struct obse
                           int64_t since, int64_t at, const struct policy *policy) {
     int64_t base = later(last_life(assignment, seen, at), since);
     if (seen && seen->tool_since > 0 && seen->tool_since <= at)
-        return time_after(later(base, seen->tool_since), policy->idle_in_tool);
+        return time_after(later(base, seen->tool_since), policy->liveness.idle_in_tool);
     if (seen && seen->turn == TRISTATE_YES)
-        return time_after(base, later(policy->turn_most, idle_limit(assignment, policy)));
+        return time_after(base, later(policy->liveness.turn_most, idle_limit(assignment, policy)));
     int64_t limit = put_off_by_chatter(assignment, seen, policy, base);
     if (assignment->liveness.expected_next_at > 0)
         limit = sooner(limit, later(assignment->liveness.expected_next_at,
-                                    time_after(since, policy->tick_every)));
+                                    time_after(since, policy->liveness.tick_every)));
     return limit;
 }
 
@@ -144,7 +146,7 @@ static void run_died(struct deciding *d, struct assignment *assignment,
         return;
     }
     if (assignment->recovery.restart_since == 0 ||
-        at - assignment->recovery.restart_since > d->policy->restart_window) {
+        at - assignment->recovery.restart_since > d->policy->recovery.restart_window) {
         assignment->recovery.restart_since = at;
         assignment->recovery.restarts = 0;
     }
@@ -155,7 +157,7 @@ static void run_died(struct deciding *d, struct assignment *assignment,
                                 .text = why,
                                 .exit = d->signal->exit,
                                 .count = assignment->recovery.restarts,
-                                .threshold = d->policy->max_restarts,
+                                .threshold = d->policy->recovery.max_restarts,
                                 .until = assignment->recovery.backoff_until};
     if (assignment->status == ASSIGNMENT_DISPATCHED || assignment->status == ASSIGNMENT_ACTIVE)
         assignment_move(d, assignment, ASSIGNMENT_STALLED, evidence);
@@ -163,7 +165,7 @@ static void run_died(struct deciding *d, struct assignment *assignment,
         assignment_touch(d, assignment);
         decide_record(d, RECORD_AGENT_SEEN, assignment_evidence(d, assignment, evidence));
     }
-    if (assignment->recovery.restarts > d->policy->max_restarts &&
+    if (assignment->recovery.restarts > d->policy->recovery.max_restarts &&
         assignment->status == ASSIGNMENT_STALLED)
         ladder_ask_with(d, assignment, STR("agent.dies-again"),
                         STR("it was started again and died each time"), why);
@@ -188,7 +190,7 @@ static void run_limited(struct deciding *d, struct assignment *assignment,
         return; /* a new turn is not interrupted because of the one before, and finished work is checked */
     }
     assignment->wait.until =
-        until > d->signal->at ? until : time_after(d->signal->at, d->policy->quota_guess);
+        until > d->signal->at ? until : time_after(d->signal->at, d->policy->spending.quota_guess);
     assignment->wait.on = WAITS_FOR_QUOTA;
     assignment_move(d, assignment, ASSIGNMENT_BLOCKED,
                     (struct evidence){.rule = STR("account.limited"),
@@ -278,7 +280,7 @@ static void turn_ended(struct deciding *d, struct assignment *assignment,
 void rule_seen(struct deciding *d) {
     struct observation seen = {0};
     struct assignment *assignment = assignment_at_hand(d);
-    if (d->signal->by == WHO_AGENT) {
+    if (d->signal->sender.by == WHO_AGENT) {
         decide_refuse(d, ERROR_UNAUTHORIZED);
         return;
     }
@@ -323,7 +325,7 @@ static const struct observation *observation_of(const struct observations *obser
 /* The context window is nearly full: the agent writes its handoff while it still can. */
 static bool writes_handoff(struct deciding *d, struct assignment *assignment,
                            const struct observation *seen) {
-    uint32_t most = d->policy->context_most;
+    uint32_t most = d->policy->liveness.context_most;
     if (!seen || most == 0 || seen->context < most || assignment->recovery.handover ||
         seen->turn == TRISTATE_YES || ladder_is_suspended(d, assignment) ||
         assignment->delivery.effect || assignment->ended || !dispatch_has_room(d))
@@ -336,7 +338,7 @@ static bool writes_handoff(struct deciding *d, struct assignment *assignment,
 /* An agent is looked at at most once per sweep. */
 static int64_t look_allowed(const struct assignment *assignment, const struct policy *policy) {
     return assignment->liveness.looked_at
-               ? time_after(assignment->liveness.looked_at, policy->tick_every)
+               ? time_after(assignment->liveness.looked_at, policy->liveness.tick_every)
                : 0;
 }
 
@@ -345,7 +347,7 @@ static int64_t look_now(struct deciding *d, struct assignment *assignment, int64
                         struct str rule) {
     assignment->liveness.observed_since = since;
     assignment_look(d, assignment, 0, rule);
-    return time_after(d->signal->at, d->policy->tick_every);
+    return time_after(d->signal->at, d->policy->liveness.tick_every);
 }
 
 static void stall(struct deciding *d, struct assignment *assignment, int64_t limit) {
@@ -364,7 +366,7 @@ static int64_t asked_again(const struct assignment *assignment, const struct obs
                            int64_t since, int64_t at, int64_t limit, const struct policy *policy) {
     int64_t idle =
         time_after(later(last_life(assignment, seen, at), since), idle_limit(assignment, policy));
-    return later(sooner(limit, idle), time_after(at, policy->tick_every));
+    return later(sooner(limit, idle), time_after(at, policy->liveness.tick_every));
 }
 
 /* A working assignment: active, or silent for too long. Returns when to check again. */
@@ -372,7 +374,7 @@ static int64_t working_due(struct deciding *d, struct assignment *assignment,
                            const struct observation *seen, int64_t since) {
     int64_t at = d->signal->at;
     if (check_go_on(d, assignment) || outgoing_message_go_on(d, assignment))
-        return time_after(at, d->policy->tick_every);
+        return time_after(at, d->policy->liveness.tick_every);
     if (seen && seen->process == TRISTATE_NO && !assignment->ended) {
         run_died(d, assignment, seen, STR("agent.gone"), STR("its process is not there any more"));
         return assignment->recovery.backoff_until;
@@ -385,7 +387,7 @@ static int64_t working_due(struct deciding *d, struct assignment *assignment,
     if (limit > at || assignment->delivery.effect || ladder_is_suspended(d, assignment))
         return asked_again(assignment, seen, since, at, limit, d->policy);
     if (!dispatch_has_room(d))
-        return time_after(at, d->policy->tick_every);
+        return time_after(at, d->policy->liveness.tick_every);
     bool certain = seen && !saw_nothing(seen);
     if (certain)
         stall(d, assignment, limit);
@@ -401,23 +403,23 @@ static int64_t stalled_due(struct deciding *d, struct assignment *assignment,
     int64_t heard =
         time_after(since, idle_limit(assignment, d->policy)); /* observed long enough to know */
     if (check_go_on(d, assignment) || outgoing_message_go_on(d, assignment))
-        return time_after(at, d->policy->tick_every);
+        return time_after(at, d->policy->liveness.tick_every);
     if (seen && !assignment->ended && seen->process != TRISTATE_NO &&
         is_progress(assignment, seen, at)) {
         progress_note(d, assignment, seen);
-        return time_after(at, d->policy->tick_every);
+        return time_after(at, d->policy->liveness.tick_every);
     }
     if (assignment->delivery.effect || ladder_is_suspended(d, assignment) || !dispatch_has_room(d))
-        return time_after(at, d->policy->tick_every);
+        return time_after(at, d->policy->liveness.tick_every);
     int64_t next = later(assignment->recovery.backoff_until, look_allowed(assignment, d->policy));
     if (assignment->ended)
         return assignment->recovery.backoff_until > at ? assignment->recovery.backoff_until
                                                        : ladder_climb(d, assignment);
     if (seen && is_busy(seen) && stalled_at(assignment, seen, since, at, d->policy) > at)
-        return time_after(at, d->policy->tick_every);
+        return time_after(at, d->policy->liveness.tick_every);
     next = since > assignment->delivery.last_at ? later(next, heard) : next;
     if (next > at) /* it may become active meanwhile */
-        return sooner(next, time_after(at, d->policy->tick_every));
+        return sooner(next, time_after(at, d->policy->liveness.tick_every));
     return look_now(d, assignment, since, STR("agent.still-silent"));
 }
 
@@ -432,7 +434,7 @@ static int64_t waiting_due(struct deciding *d, struct assignment *assignment) {
     if (assignment->wait.until > d->signal->at)
         return assignment->wait.until;
     if (!dispatch_has_room(d))
-        return time_after(d->signal->at, d->policy->tick_every);
+        return time_after(d->signal->at, d->policy->liveness.tick_every);
     assignment_again(d, assignment, STR("wait.over"));
     return TIME_NEVER;
 }
@@ -464,7 +466,7 @@ static int64_t assignment_due(struct deciding *d, struct assignment *assignment,
     reply_due(d, assignment);
     if (assignment->wait.answered) {
         answer_go_on(d, assignment);
-        return time_after(d->signal->at, d->policy->tick_every);
+        return time_after(d->signal->at, d->policy->liveness.tick_every);
     }
     switch (assignment->status) {
     case ASSIGNMENT_DISPATCHED:
@@ -475,7 +477,7 @@ static int64_t assignment_due(struct deciding *d, struct assignment *assignment,
             return waiting_due(d, assignment);
         if (seen)
             assignment_lives(d, assignment, seen);
-        return time_after(d->signal->at, d->policy->tick_every);
+        return time_after(d->signal->at, d->policy->liveness.tick_every);
     default: return waiting_due(d, assignment);
     }
 }
@@ -587,13 +589,13 @@ void assignment_looked_at(struct deciding *d, struct assignment *assignment,
 static int64_t assignment_wants(const struct assignment *assignment, const struct policy *policy) {
     int64_t base = later(assignment->liveness.last_activity_at, assignment->delivery.last_at);
     if (assignment->wait.answered)
-        return time_after(assignment->updated_at, policy->tick_every);
+        return time_after(assignment->updated_at, policy->liveness.tick_every);
     switch (assignment->status) {
     case ASSIGNMENT_DISPATCHED:
     case ASSIGNMENT_ACTIVE: {
         if (assignment->outgoing.next && assignment->wait.on == WAITS_FOR_NOTHING &&
             assignment->delivery.effect == 0)
-            return time_after(assignment->updated_at, policy->tick_every);
+            return time_after(assignment->updated_at, policy->liveness.tick_every);
         int64_t idle = time_after(base, idle_limit(assignment, policy));
         return assignment->liveness.expected_next_at
                    ? sooner(idle, assignment->liveness.expected_next_at)
@@ -605,7 +607,7 @@ static int64_t assignment_wants(const struct assignment *assignment, const struc
     case ASSIGNMENT_BLOCKED:
         if (assignment->wait.question && !assignment->ended)
             return time_after(assignment->updated_at,
-                              policy->tick_every); /* it may become active again */
+                              policy->liveness.tick_every); /* it may become active again */
         return waits_for_time(assignment) ? assignment->wait.until : TIME_NEVER;
     default: return waits_for_time(assignment) ? assignment->wait.until : TIME_NEVER;
     }
@@ -616,9 +618,9 @@ int64_t live_wants(const struct live *live, const struct goal *goal, const struc
     if (goal->workspace)
         wants = lane_next(live, policy);
     else if (goal->admission)
-        wants = admission_next(live, goal, policy, goal->updated_at);
+        wants = admission_next(live, goal, policy, goal->times.updated_at);
     for (uint32_t i = 0; goal->status == GOAL_ACTIVE && i < live->assignments.count; i++)
         wants = sooner(wants, assignment_wants(&live->assignments.at[i], policy));
-    wants = sooner(wants, questions_next(live, goal, policy, goal->updated_at));
+    wants = sooner(wants, questions_next(live, goal, policy, goal->times.updated_at));
     return wants == TIME_NEVER ? 0 : wants;
 }

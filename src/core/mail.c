@@ -67,7 +67,7 @@ static struct agent_message *agent_message_make(struct deciding *d, const struct
     message->to = to ? to->n + 1 : 0;
     message->at = signal->at;
     message->text = decide_text(d, shape_encode(&AGENT_MESSAGE_TEXT, text, d->out));
-    name_put(message->sender, sizeof message->sender, signal->actor);
+    name_put(message->sender, sizeof message->sender, signal->sender.actor);
     name_put(message->recipient, sizeof message->recipient,
              to ? assignment_id(to, d->out) : STR("overseer"));
     decide_record(d, RECORD_MAIL_SENT,
@@ -210,19 +210,20 @@ void rule_mail(struct deciding *d) {
                               STR("it is only watched: nothing is ever said to it"));
         return;
     }
-    if (d->signal->to >= AGENT_MESSAGE_KINDS || d->signal->question > 1) {
+    if (d->signal->to >= AGENT_MESSAGE_KINDS || d->signal->about.question > 1) {
         decide_refuse(d, ERROR_INVALID);
         return;
     }
     if (!text_read(d, &text))
         return;
-    bool instructs = to && d->signal->by == WHO_HUMAN && d->signal->to == AGENT_MESSAGE_INSTRUCTION;
+    bool instructs =
+        to && d->signal->sender.by == WHO_HUMAN && d->signal->to == AGENT_MESSAGE_INSTRUCTION;
     uint32_t n = to ? to->n : 0;
     live_edit(d, PART_AGENT_MESSAGE, 1);
     if (room_make(d, LIMIT_MAIL_KEPT)) {
         struct agent_message *message =
             agent_message_make(d, to, (enum agent_message_kind)d->signal->to, &text);
-        message->ack_required = d->signal->question;
+        message->ack_required = d->signal->about.question;
         if (instructs)
             instruction_say(d, n, message, &text);
     } else
@@ -235,12 +236,13 @@ void rule_mail_ack(struct deciding *d) {
     struct agent_messages *messages = &d->decision->live.agent_messages;
     struct agent_message *message = NULL;
     for (uint32_t i = 0; i < messages->count; i++)
-        if (messages->at[i].n + 1 == d->signal->question)
+        if (messages->at[i].n + 1 == d->signal->about.question)
             message = &messages->at[i];
     if (!message || (message->words && !hash_is_zero(&message->outgoing)))
         return; /* already acknowledged, or not yet sent: reading about it is not receiving it */
-    bool its_own =
-        d->signal->by == WHO_AGENT ? message->to && d->signal->assignment == message->to : true;
+    bool its_own = d->signal->sender.by == WHO_AGENT
+                       ? message->to && d->signal->about.assignment == message->to
+                       : true;
     if (!its_own) {
         decide_refuse(d, ERROR_UNAUTHORIZED);
         return;

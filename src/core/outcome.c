@@ -17,9 +17,9 @@ static void command_ended(struct deciding *d, struct effect_slot *slot) {
                                 .text = str_cut_utf8(d->signal->text, LIMIT_OUTPUT)};
     effect_move(d, slot, EFFECT_ENDED);
     decide_record(d, RECORD_EFFECT_ENDED, evidence);
-    goal->last_exit = d->signal->exit;
-    goal->succeeded = d->signal->exit == 0;
-    goal->reopened = 0;
+    goal->progress.last_exit = d->signal->exit;
+    goal->progress.succeeded = d->signal->exit == 0;
+    goal->plan.reopened = 0;
     evidence.text = (struct str){0};
     if (d->signal->exit != 0) {
         goal->need = NEED_FAILED;

@@ -11,11 +11,11 @@ void rule_part(struct deciding *d) {
     const struct signal *signal = d->signal;
     struct goal *goal = &d->decision->goal;
     uint32_t entry;
-    if (signal->by == WHO_AGENT) {
+    if (signal->sender.by == WHO_AGENT) {
         decide_refuse(d, ERROR_UNAUTHORIZED);
         return;
     }
-    if (signal->expected && signal->expected != goal->version) {
+    if (signal->plan.expected && signal->plan.expected != goal->version) {
         decide_refuse_because(d, ERROR_CONFLICT, STR("the goal has changed since it was read"));
         return;
     }

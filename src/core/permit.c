@@ -6,7 +6,7 @@
 /* ---- asking ---- */
 
 static bool has_room(const struct deciding *d) {
-    return d->decision->goal.open_count < LIMIT_OPEN_EFFECTS;
+    return d->decision->goal.effects.open_count < LIMIT_OPEN_EFFECTS;
 }
 
 /* docs/decisions/0006: the score without the waiting time, which the admission counts. */
@@ -28,9 +28,9 @@ static struct permit permit_of(struct deciding *d, const struct assignment *assi
     struct permit permit = {.goal = goal->id,
                             .assignment = assignment->n,
                             .turn = assignment->permit.turn,
-                            .goal_cost = goal->cost,
-                            .goal_tokens = goal->tokens,
-                            .goal_starts = goal->starts};
+                            .goal_cost = goal->spent.cost,
+                            .goal_tokens = goal->spent.tokens,
+                            .goal_starts = goal->spent.starts};
     name_put(permit.agent, sizeof permit.agent, str_of(assignment->agent));
     return permit;
 }
@@ -41,7 +41,7 @@ static void admission_signal(struct deciding *d, enum signal_kind kind,
     rest.kind = kind;
     rest.goal = admission_id(assignment->permit.host);
     rest.admission = assignment->permit.host;
-    rest.assignment = assignment->n + 1;
+    rest.about.assignment = assignment->n + 1;
     if (permit)
         rest.body = shape_encode(&PERMIT, permit, d->out);
     decide_tell(d, rest);
@@ -50,12 +50,12 @@ static void admission_signal(struct deciding *d, enum signal_kind kind,
 /* An ask has the number of the effect that carries it: never reused, and increasing. */
 static void ask(struct deciding *d, struct assignment *assignment, enum permit_kind kind) {
     const struct node *node = plan_node(&d->decision->plan, assignment->node);
-    assignment->permit.turn = d->decision->goal.effects_made + 1;
+    assignment->permit.turn = d->decision->goal.effects.made + 1;
     assignment_touch(d, assignment);
     struct permit permit = permit_of(d, assignment);
     permit.wants = kind;
     permit.score = score_of(d, assignment);
-    permit.asked_at = node && node->queued_at ? node->queued_at : d->signal->at;
+    permit.asked_at = node && node->times.queued_at ? node->times.queued_at : d->signal->at;
     admission_signal(d, SIGNAL_PERMIT_ASK, assignment, (struct signal){0}, &permit);
 }
 
@@ -111,7 +111,7 @@ void permit_decline(struct deciding *d) {
         decide_tell(d, (struct signal){.kind = SIGNAL_PERMIT_SETTLE,
                                        .goal = admission_id(d->signal->admission),
                                        .admission = d->signal->admission,
-                                       .assignment = d->signal->assignment,
+                                       .about.assignment = d->signal->about.assignment,
                                        .body = d->signal->body,
                                        .to = 1});
 }
@@ -128,7 +128,7 @@ enum permit_kind permit_answer(struct deciding *d, struct assignment *assignment
         return PERMIT_NONE;
     }
     if (granted && permit.wants == PERMIT_BEGIN)
-        d->decision->goal.starts++;
+        d->decision->goal.spent.starts++;
     return permit.wants;
 }
 
@@ -149,13 +149,13 @@ static uint64_t cost_of(const struct policy_agent *agent, const struct assignmen
 static bool is_worth_telling(const struct policy *policy, const struct policy_agent *agent,
                              uint64_t cost, uint64_t tokens) {
     uint64_t money = agent ? agent->reserve : 0, words = agent ? agent->reserve_tokens : 0;
-    for (uint32_t i = 0; i < policy->budget_count; i++) {
-        const struct policy_budget *budget = &policy->budgets[i];
+    for (uint32_t i = 0; i < policy->spending.budget_count; i++) {
+        const struct policy_budget *budget = &policy->spending.budgets[i];
         uint64_t *least = budget->unit == UNIT_MONEY ? &money : &words;
         if (budget->unit != UNIT_STARTS && (*least == 0 || budget->most / 100 < *least))
             *least = budget->most / 100 > 0 ? budget->most / 100 : 1;
     }
-    return policy->budget_count > 0 &&
+    return policy->spending.budget_count > 0 &&
            ((money > 0 && cost >= money) || (words > 0 && tokens >= words));
 }
 
@@ -169,13 +169,14 @@ void permit_return(struct deciding *d, struct assignment *assignment, bool over)
     if (assignment->permit.host == 0 ||
         (!over && (!has_room(d) || !is_worth_telling(d->policy, agent, cost, tokens))))
         return;
-    goal->cost = amount_add(goal->cost, cost);
-    goal->tokens = amount_add(goal->tokens, tokens);
+    goal->spent.cost = amount_add(goal->spent.cost, cost);
+    goal->spent.tokens = amount_add(goal->spent.tokens, tokens);
     assignment->usage.settled_cost = amount_add(assignment->usage.settled_cost, cost);
     assignment->usage.settled_tokens = amount_add(assignment->usage.settled_tokens, tokens);
     struct permit permit = permit_of(d, assignment);
     admission_signal(d, SIGNAL_PERMIT_SETTLE, assignment,
-                     (struct signal){.cost = cost, .tokens = tokens, .to = over}, &permit);
+                     (struct signal){.spent.cost = cost, .spent.tokens = tokens, .to = over},
+                     &permit);
     if (over)
         assignment->permit.host = assignment->permit.turn = 0;
     assignment_touch(d, assignment);

@@ -73,7 +73,7 @@ void rule_progress(struct deciding *d) {
     else if (!assignment)
         decide_refuse_because(
             d, ERROR_NOT_FOUND,
-            d->signal->assignment
+            d->signal->about.assignment
                 ? STR("that assignment is over")
                 : STR("it is bound to no assignment; goal.report takes any words"));
     else if (d->signal->at < next)

@@ -14,10 +14,10 @@ static struct str question_id(const struct deciding *d, const struct question *q
 static void question_becomes(struct deciding *d, struct question *question,
                              enum question_state state, enum asked_of of) {
     struct goal *goal = &d->decision->goal;
-    goal->questions -= question_counts(question);
+    goal->people.questions -= question_counts(question);
     question->state = state;
     question->of = of;
-    goal->questions += question_counts(question);
+    goal->people.questions += question_counts(question);
     live_touch(d, PART_QUESTION, question);
 }
 
@@ -52,10 +52,10 @@ static void words_keep(struct deciding *d, struct question *question,
                        const struct question_text *text) {
     question->text = decide_text(d, shape_encode(&QUESTION_TEXT, text, d->out));
     question->options = text->options.count;
-    if (question->fallback > question->options)
-        question->fallback = 0;
-    if (question->fallback)
-        question->fallback_text = decide_text(d, text->options.at[question->fallback - 1]);
+    if (question->fallback.option > question->options)
+        question->fallback.option = 0;
+    if (question->fallback.option)
+        question->fallback.text = decide_text(d, text->options.at[question->fallback.option - 1]);
 }
 
 /* A held assignment is neither nudged nor moved until this question is answered. */
@@ -82,14 +82,14 @@ static struct question *question_make(struct deciding *d, const struct asking *a
     question->node = asking->assignment ? asking->assignment->node + 1 : node;
     question->assignment = assignment;
     question->parent = asking->parent;
-    question->fallback = asking->fallback;
-    question->asked_at = question->say_at = d->signal->at;
+    question->fallback.option = asking->fallback;
+    question->asked_at = question->sending.next_at = d->signal->at;
     question->expires_at = asking->expires_at;
-    if (!question->expires_at && d->policy->expires_after && answerable)
-        question->expires_at = d->signal->at + d->policy->expires_after;
+    if (!question->expires_at && d->policy->people.expires_after && answerable)
+        question->expires_at = d->signal->at + d->policy->people.expires_after;
     question->holds = asking->holds && assignment;
     words_keep(d, question, &text);
-    d->decision->goal.questions += question_counts(question);
+    d->decision->goal.people.questions += question_counts(question);
     question_record(d, RECORD_QUESTION_ASKED, question,
                     (struct evidence){.rule = text.rule.len ? text.rule : STR("question.ask"),
                                       .text = text.title,
@@ -114,7 +114,7 @@ static void question_worsens(struct deciding *d, struct question *question, enum
     question->alarm = alarm;
     question->acknowledged = 0;
     question->snoozed_until = 0;
-    question->say_at = d->signal->at;
+    question->sending.next_at = d->signal->at;
     live_touch(d, PART_QUESTION, question);
     route_say(d, question);
 }
@@ -207,9 +207,9 @@ static void question_apply(struct deciding *d, struct question *question, struct
     struct question was = *question;
     question_record(d, RECORD_QUESTION_APPLIED, question,
                     (struct evidence){.rule = STR("question.applied"),
-                                      .count = question->answer,
+                                      .count = question->answer.option,
                                       .text = words,
-                                      .more = question->answer_text});
+                                      .more = question->answer.text});
     question_end(d, question);
     answer_follow(d, &was);
 }
@@ -405,14 +405,14 @@ void rule_agent_ask(struct deciding *d) {
 void rule_ask(struct deciding *d) {
     struct question_text text = {0};
     uint32_t alarm = ALARM_WARNING;
-    if (d->signal->by == WHO_AGENT) {
+    if (d->signal->sender.by == WHO_AGENT) {
         decide_refuse(d, ERROR_UNAUTHORIZED);
         return;
     }
     if (!text_read(d, &text))
         return;
-    const struct node *node = plan_find(&d->decision->plan, d->signal->node);
-    if (d->signal->node.len > 0 && !node) {
+    const struct node *node = plan_find(&d->decision->plan, d->signal->work.node);
+    if (d->signal->work.node.len > 0 && !node) {
         decide_refuse_because(d, ERROR_NOT_FOUND, STR("the plan has no such node"));
         return;
     }
@@ -427,7 +427,7 @@ void rule_ask(struct deciding *d) {
                             .alarm = (enum alarm)alarm,
                             .assignment = assignment,
                             .text = text,
-                            .fallback = d->signal->question,
+                            .fallback = d->signal->about.question,
                             .expires_at = d->signal->until,
                             .holds = answerable};
     asking.cause = d->signal->text.len > 0 ? str_cut_utf8(d->signal->text, LIMIT_CAUSE)
@@ -444,8 +444,9 @@ void rule_ask(struct deciding *d) {
 static struct question *question_in_hand(struct deciding *d) {
     live_edit(d, PART_QUESTION, 0);
     struct question *question =
-        d->signal->question ? questions_find(&d->decision->live.questions, d->signal->question - 1)
-                            : NULL;
+        d->signal->about.question
+            ? questions_find(&d->decision->live.questions, d->signal->about.question - 1)
+            : NULL;
     if (question && question->state != QUESTION_OVER)
         return question;
     decide_refuse_because(
@@ -458,12 +459,12 @@ static struct question *question_in_hand(struct deciding *d) {
  * are named. */
 static bool may_answer(const struct deciding *d, const struct question *question) {
     bool request = question->kind == QUESTION_REQUEST;
-    switch (d->signal->by) {
-    case WHO_HUMAN: return question_is_for(question, d->signal->actor);
+    switch (d->signal->sender.by) {
+    case WHO_HUMAN: return question_is_for(question, d->signal->sender.actor);
     case WHO_OVERSEER: return request;
     default:
         return request && question->of == OF_PARENT && question->parent &&
-               d->signal->assignment == question->parent;
+               d->signal->about.assignment == question->parent;
     }
 }
 
@@ -484,7 +485,7 @@ static bool shown_is_meant(const struct deciding *d, const struct question *ques
         question->assignment
             ? assignments_find(&d->decision->live.assignments, question->assignment - 1)
             : NULL;
-    struct str shown = d->signal->title;
+    struct str shown = d->signal->commit;
     return shown.len == 0 || d->signal->to != 1 ||
            (assignment && str_equal(shown, str_of(assignment->check.commit)));
 }
@@ -492,7 +493,7 @@ static bool shown_is_meant(const struct deciding *d, const struct question *ques
 static bool answer_is_refused(struct deciding *d, const struct question *question) {
     if (!may_answer(d, question)) {
         decide_refuse_because(d, ERROR_UNAUTHORIZED,
-                              d->signal->by == WHO_HUMAN
+                              d->signal->sender.by == WHO_HUMAN
                                   ? arena_format(d->out, "only %s may answer this", question->who)
                                   : STR("this is not for you to answer"));
         return true;
@@ -547,21 +548,21 @@ void rule_answer(struct deciding *d) {
     struct question *question = question_in_hand(d);
     if (!question || answer_is_refused(d, question))
         return;
-    bool at_once = d->signal->by != WHO_HUMAN || d->policy->undo_for <= 0;
+    bool at_once = d->signal->sender.by != WHO_HUMAN || d->policy->people.undo_for <= 0;
     struct str words = answer_words(d, question);
-    question->answer = d->signal->to;
+    question->answer.option = d->signal->to;
     bool own = d->signal->text.len > 0 || !question_is_fate(question);
-    question->answer_text = own ? decide_text(d, words) : (struct hash){0};
-    question->applies_at = d->signal->at + (at_once ? 0 : d->policy->undo_for);
+    question->answer.text = own ? decide_text(d, words) : (struct hash){0};
+    question->applies_at = d->signal->at + (at_once ? 0 : d->policy->people.undo_for);
     route_hush(question);
     question_becomes(d, question, QUESTION_ANSWERED, question->of);
     question_record(d, RECORD_QUESTION_ANSWERED, question,
                     (struct evidence){.rule = STR("question.answer"),
                                       .text = words,
                                       .reason = d->signal->reason,
-                                      .count = question->answer,
+                                      .count = question->answer.option,
                                       .until = question->applies_at,
-                                      .more = question->answer_text});
+                                      .more = question->answer.text});
     if (at_once && !assignment_is_busy(&d->decision->live, question))
         question_apply(d, question, words);
 }
@@ -587,7 +588,7 @@ static void question_snooze(struct deciding *d, struct question *question) {
         return;
     }
     route_hush(question);
-    question->snoozed_until = question->say_at = until;
+    question->snoozed_until = question->sending.next_at = until;
     question->acknowledged = 0;
     live_touch(d, PART_QUESTION, question);
     question_record(d, RECORD_QUESTION_SNOOZED, question,
@@ -601,10 +602,10 @@ static void question_undo(struct deciding *d, struct question *question) {
         decide_refuse_because(d, ERROR_CONFLICT, STR("there is no answer that can be taken back"));
         return;
     }
-    question->answer = 0;
-    question->answer_text = (struct hash){0};
+    question->answer.option = 0;
+    question->answer.text = (struct hash){0};
     question->applies_at = 0;
-    question->say_at = d->signal->at + d->policy->say_again;
+    question->sending.next_at = d->signal->at + d->policy->people.say_again;
     question_becomes(d, question, QUESTION_OPEN, question->of);
     question_record(d, RECORD_QUESTION_UNDONE, question,
                     (struct evidence){.rule = STR("question.undo"), .reason = d->signal->reason});
@@ -612,8 +613,8 @@ static void question_undo(struct deciding *d, struct question *question) {
 
 /* The agent that waits for the answer continues without one. */
 static void question_withdraw(struct deciding *d, struct question *question) {
-    question->answer_text = (struct hash){0};
-    question->answer = 0;
+    question->answer.text = (struct hash){0};
+    question->answer.option = 0;
     question_record(
         d, RECORD_QUESTION_WITHDRAWN, question,
         (struct evidence){.rule = STR("question.withdraw"), .reason = d->signal->reason});
@@ -630,17 +631,17 @@ static void question_withdraw(struct deciding *d, struct question *question) {
 
 /* An agent may withdraw only what it asked itself. */
 static bool is_of_agent(const struct deciding *d, const struct question *question) {
-    return question->assignment != 0 && d->signal->assignment == question->assignment &&
+    return question->assignment != 0 && d->signal->about.assignment == question->assignment &&
            str_begins(str_of(question->cause), STR("agent."));
 }
 
 static bool may_move(const struct deciding *d, const struct question *question) {
-    if (d->signal->by == WHO_HUMAN)
+    if (d->signal->sender.by == WHO_HUMAN)
         return d->signal->to == QUESTION_SEEN || d->signal->to == QUESTION_SNOOZE ||
-               question_is_for(question, d->signal->actor);
+               question_is_for(question, d->signal->sender.actor);
     return d->signal->to == QUESTION_WITHDRAW &&
-           (d->signal->by == WHO_OVERSEER ? question->kind == QUESTION_REQUEST
-                                          : is_of_agent(d, question));
+           (d->signal->sender.by == WHO_OVERSEER ? question->kind == QUESTION_REQUEST
+                                                 : is_of_agent(d, question));
 }
 
 void rule_question(struct deciding *d) {
@@ -673,8 +674,8 @@ static int64_t earlier(int64_t a, int64_t b) {
 /* REQUEST-09: a request that the parent or the overseer does not answer is raised to a person. */
 static int64_t raise_next(const struct policy *policy, const struct question *question) {
     bool waits = question->kind == QUESTION_REQUEST && question->of != OF_PERSON &&
-                 question->state == QUESTION_OPEN && policy->request_raise > 0;
-    return waits ? question->asked_at + policy->request_raise : TIME_NEVER;
+                 question->state == QUESTION_OPEN && policy->people.request_raise > 0;
+    return waits ? question->asked_at + policy->people.request_raise : TIME_NEVER;
 }
 
 static int64_t question_next(const struct live *live, const struct goal *goal,
@@ -701,16 +702,16 @@ int64_t questions_next(const struct live *live, const struct goal *goal,
 /* There was no answer. The fallback option counts, if there is one. Without one, an approval is refused, and an
  * assignment that waits for any other answer keeps waiting: the question is sent again, one step more urgent. */
 static void question_expire(struct deciding *d, struct question *question) {
-    bool refuses = question->kind == QUESTION_APPROVE && !question->fallback;
-    uint32_t option = refuses ? 2 : question->fallback;
+    bool refuses = question->kind == QUESTION_APPROVE && !question->fallback.option;
+    uint32_t option = refuses ? 2 : question->fallback.option;
     question_record(d, RECORD_QUESTION_EXPIRED, question,
                     (struct evidence){.rule = STR("question.expired"),
                                       .count = option,
                                       .until = question->expires_at});
     question->expires_at = 0;
     if (option) {
-        question->answer = option;
-        question->answer_text = refuses ? decide_text(d, STR("no")) : question->fallback_text;
+        question->answer.option = option;
+        question->answer.text = refuses ? decide_text(d, STR("no")) : question->fallback.text;
         question->applies_at = d->signal->at;
         route_hush(question);
         question_becomes(d, question, QUESTION_ANSWERED, question->of);
@@ -728,8 +729,8 @@ static void request_raise(struct deciding *d, struct question *question) {
                     (struct evidence){.rule = STR("request.unanswered"),
                                       .from = str_of(name_of(&ASKED_OF_NAMES, question->of)),
                                       .to = STR("person"),
-                                      .threshold = d->policy->request_raise});
-    question->say_at = d->signal->at;
+                                      .threshold = d->policy->people.request_raise});
+    question->sending.next_at = d->signal->at;
     question_becomes(d, question, QUESTION_OPEN, OF_PERSON);
     route_say(d, question);
 }
@@ -783,8 +784,8 @@ void say_ended(struct deciding *d, const struct effect_slot *slot) {
     struct questions *questions = &d->decision->live.questions;
     for (uint32_t k = 0; k < questions->count; k++) {
         struct question *question = &questions->at[k];
-        for (uint32_t i = 0; i < question->channels; i++) {
-            if (question->effects[i] != slot->n + 1)
+        for (uint32_t i = 0; i < question->sending.channels; i++) {
+            if (question->sending.effects[i] != slot->n + 1)
                 continue;
             route_heard(d, question, i);
             if (question->state == QUESTION_OVER &&

@@ -32,19 +32,21 @@ static bool input_read(struct replay *replay, const struct record *record) {
     struct str body = arena_copy(&replay->made, record->body); /* the evidence points into it */
     if (body.len == 0 || !shape_decode(&EVIDENCE, body, evidence))
         return false;
-    if (record->type == RECORD_GOAL_QUARANTINED && evidence->input.len == 0 &&
-        hash_is_zero(&evidence->input_apart)) { /* the signal was set aside, not stored here */
+    if (record->type == RECORD_GOAL_QUARANTINED && evidence->replay.input.len == 0 &&
+        hash_is_zero(
+            &evidence->replay.input_apart)) { /* the signal was set aside, not stored here */
         replay->signal = (struct signal){.kind = evidence->signal,
                                          .source = evidence->source,
                                          .at = record->at,
-                                         .actor = evidence->actor,
-                                         .by = evidence->by,
-                                         .trace = evidence->trace};
+                                         .sender.actor = evidence->actor,
+                                         .sender.by = evidence->by,
+                                         .sender.trace = evidence->trace};
         return true;
     }
-    struct str input = evidence->input;
-    if (input.len == 0 && (hash_is_zero(&evidence->input_apart) ||
-                           !replay->from.text(replay->from.with, &evidence->input_apart, &input)))
+    struct str input = evidence->replay.input;
+    if (input.len == 0 &&
+        (hash_is_zero(&evidence->replay.input_apart) ||
+         !replay->from.text(replay->from.with, &evidence->replay.input_apart, &input)))
         return false;
     input = arena_copy(&replay->made, input);
     return signal_decode(input, &replay->signal);
@@ -54,10 +56,11 @@ static bool input_read(struct replay *replay, const struct record *record) {
 static bool samples_read(struct replay *replay) {
     const struct evidence *evidence = &replay->evidence;
     struct samples samples = {0};
-    struct str body = evidence->samples;
-    if (body.len == 0 && hash_is_zero(&evidence->samples_apart))
+    struct str body = evidence->replay.samples;
+    if (body.len == 0 && hash_is_zero(&evidence->replay.samples_apart))
         return true;
-    if (body.len == 0 && !replay->from.text(replay->from.with, &evidence->samples_apart, &body))
+    if (body.len == 0 &&
+        !replay->from.text(replay->from.with, &evidence->replay.samples_apart, &body))
         return false;
     return shape_decode_in(&SAMPLES, body, &replay->made, &samples) &&
            samples_apply(&samples, &replay->live.assignments);
@@ -85,8 +88,8 @@ static struct decision decide_again(struct replay *replay, enum record_type type
     const struct evidence *evidence = &replay->evidence;
     struct world world = {.goal = replay->exists ? &replay->goal : NULL,
                           .live = &replay->live,
-                          .era = evidence->era,
-                          .level = evidence->level};
+                          .era = evidence->replay.era,
+                          .level = evidence->replay.level};
     struct str why;
     if (type == RECORD_SIGNAL_REFUSED) {
         enum error error = refused_error(evidence->text, &why);
@@ -99,9 +102,9 @@ static struct decision decide_again(struct replay *replay, enum record_type type
 
 /* PROTOCOL P4: a host that takes a goal over does not know the outcome of the running effects. */
 static void taken_over(struct goal *goal) {
-    for (uint32_t i = 0; i < goal->open_count; i++)
-        if (goal->open[i].state == EFFECT_RUNNING)
-            goal->open[i].state = EFFECT_UNCONFIRMED;
+    for (uint32_t i = 0; i < goal->effects.open_count; i++)
+        if (goal->effects.open[i].state == EFFECT_RUNNING)
+            goal->effects.open[i].state = EFFECT_UNCONFIRMED;
 }
 
 /* Applies what changes between two steps, outside of them: the owner of the goal, and the number of its commit. */
@@ -111,10 +114,10 @@ static void anchor(struct replay *replay) {
         return;
     if (evidence->fence > replay->goal.fence)
         taken_over(&replay->goal);
-    replay->goal.owner = evidence->owner;
+    replay->goal.owner = evidence->replay.owner;
     replay->goal.fence = evidence->fence;
-    if (replay->signal.kind == SIGNAL_PART_PUT && replay->signal.expected)
-        replay->goal.version = replay->signal.expected;
+    if (replay->signal.kind == SIGNAL_PART_PUT && replay->signal.plan.expected)
+        replay->goal.version = replay->signal.plan.expected;
 }
 
 /* The decision that was compared last becomes the state. */

@@ -6,10 +6,10 @@
  * late one. */
 void rule_report(struct deciding *d) {
     struct goal *goal = &d->decision->goal;
-    goal->reports++;
+    goal->progress.reports++;
 #ifdef OVERSEER_TOMORROW /* STORE-18: a field that older builds would lose is not written before the last of them is gone */
     if (d->world->level >= 7)
-        goal->tomorrow++;
+        goal->progress.tomorrow++;
 #endif
     decide_record(d, RECORD_GOAL_REPORTED,
                   (struct evidence){.rule = STR("report.said"),

@@ -41,7 +41,7 @@ static bool is_to_be_sent(const struct policy *policy, const struct question *qu
     if (question->of != OF_PERSON || question->alarm == ALARM_EMERGENCY)
         return question->of == OF_PERSON;
     bool small = question->kind == QUESTION_ALERT && question->alarm < ALARM_CRITICAL;
-    return policy->auto_escalate && (!small || policy->notify_below);
+    return policy->people.auto_escalate && (!small || policy->people.notify_below);
 }
 
 bool route_wants(const struct policy *policy, const struct goal *goal,
@@ -55,9 +55,9 @@ bool route_wants(const struct policy *policy, const struct goal *goal,
 }
 
 static const struct policy_channel *channel_of(const struct policy *policy, uint32_t key) {
-    for (uint32_t i = 0; i < policy->channel_count; i++)
-        if (channel_key(str_of(policy->channels[i].id)) == key)
-            return &policy->channels[i];
+    for (uint32_t i = 0; i < policy->people.channel_count; i++)
+        if (channel_key(str_of(policy->people.channels[i].id)) == key)
+            return &policy->people.channels[i];
     return NULL;
 }
 
@@ -65,8 +65,8 @@ static const struct policy_channel *channel_of(const struct policy *policy, uint
 
 /* G-23: the end of the quiet hours that `at` falls into; `at` itself: none. */
 static int64_t quiet_over(const struct policy *policy, int64_t at) {
-    int64_t from = policy->quiet_from, to = policy->quiet_to, midnight = at - at % DAY,
-            of_day = at - midnight;
+    int64_t from = policy->people.quiet_from, to = policy->people.quiet_to,
+            midnight = at - at % DAY, of_day = at - midnight;
     if (from == to)
         return at;
     bool quiet = from < to ? of_day >= from && of_day < to : of_day >= from || of_day < to;
@@ -76,9 +76,10 @@ static int64_t quiet_over(const struct policy *policy, int64_t at) {
 }
 
 static int64_t hour_over(const struct policy *policy, const struct goal *goal, int64_t at) {
-    bool full = policy->messages_per_hour && goal->notices >= policy->messages_per_hour &&
-                at < goal->notices_since + HOUR && at >= goal->notices_since;
-    return full ? goal->notices_since + HOUR : at;
+    bool full = policy->people.messages_per_hour &&
+                goal->people.notices >= policy->people.messages_per_hour &&
+                at < goal->people.notices_since + HOUR && at >= goal->people.notices_since;
+    return full ? goal->people.notices_since + HOUR : at;
 }
 
 /* An emergency waits for nothing. Everything else respects the quiet hours and the hourly cap. */
@@ -92,7 +93,7 @@ static int64_t allowed_at(const struct policy *policy, const struct goal *goal,
 }
 
 static int64_t again_at(const struct question *question, uint32_t i) {
-    return question->asked_at + SECONDS(question->again[i] - 1);
+    return question->asked_at + SECONDS(question->sending.again[i] - 1);
 }
 
 /* Seconds after the question was asked, counted from 1; never before `at`. */
@@ -105,7 +106,7 @@ static uint32_t again_of(const struct question *question, int64_t at) {
 /* A message that was withdrawn with its goal is not in progress. */
 static bool is_under_way(const struct goal *goal, const struct question *question, uint32_t i) {
     struct goal *open = (struct goal *)(uintptr_t)goal;
-    return question->effects[i] && goal_effect(open, question->effects[i] - 1);
+    return question->sending.effects[i] && goal_effect(open, question->sending.effects[i] - 1);
 }
 
 static int64_t later(int64_t a, int64_t b) {
@@ -114,8 +115,8 @@ static int64_t later(int64_t a, int64_t b) {
 
 static int64_t entry_next(const struct policy *policy, const struct goal *goal,
                           const struct question *question, uint32_t i, int64_t now) {
-    const struct policy_channel *channel = channel_of(policy, question->keys[i]);
-    if (!channel || !question->again[i] || is_under_way(goal, question, i))
+    const struct policy_channel *channel = channel_of(policy, question->sending.keys[i]);
+    if (!channel || !question->sending.again[i] || is_under_way(goal, question, i))
         return TIME_NEVER;
     return allowed_at(policy, goal, question, channel, later(again_at(question, i), now));
 }
@@ -123,8 +124,8 @@ static int64_t entry_next(const struct policy *policy, const struct goal *goal,
 static bool is_being_sent(const struct goal *goal, const struct question *question,
                           const struct policy_channel *channel) {
     uint32_t key = channel_key(str_of(channel->id));
-    for (uint32_t i = 0; i < question->channels; i++)
-        if (question->keys[i] == key)
+    for (uint32_t i = 0; i < question->sending.channels; i++)
+        if (question->sending.keys[i] == key)
             return is_under_way(goal, question, i);
     return false;
 }
@@ -135,11 +136,11 @@ static int64_t round_next(const struct policy *policy, const struct goal *goal,
                           const struct question *question, int64_t now) {
     int64_t next = TIME_NEVER;
     if (question->state != QUESTION_OPEN || question->acknowledged ||
-        question->say_at == TIME_NEVER)
+        question->sending.next_at == TIME_NEVER)
         return next;
-    int64_t from = later(now, later(question->say_at, question->snoozed_until));
-    for (uint32_t i = 0; i < policy->channel_count; i++) {
-        const struct policy_channel *channel = &policy->channels[i];
+    int64_t from = later(now, later(question->sending.next_at, question->snoozed_until));
+    for (uint32_t i = 0; i < policy->people.channel_count; i++) {
+        const struct policy_channel *channel = &policy->people.channels[i];
         if (!route_wants(policy, goal, question, channel) || is_being_sent(goal, question, channel))
             continue;
         int64_t at = allowed_at(policy, goal, question, channel, from);
@@ -149,13 +150,13 @@ static int64_t round_next(const struct policy *policy, const struct goal *goal,
 }
 
 static bool has_room(const struct goal *goal) {
-    return goal->open_count + ROOM_FOR_WORK < LIMIT_OPEN_EFFECTS;
+    return goal->effects.open_count + ROOM_FOR_WORK < LIMIT_OPEN_EFFECTS;
 }
 
 int64_t route_next(const struct policy *policy, const struct goal *goal,
                    const struct question *question, int64_t now) {
     int64_t next = round_next(policy, goal, question, now);
-    for (uint32_t i = 0; i < question->channels; i++) {
+    for (uint32_t i = 0; i < question->sending.channels; i++) {
         int64_t at = entry_next(policy, goal, question, i, now);
         next = at < next ? at : next;
     }
@@ -167,49 +168,52 @@ int64_t route_next(const struct policy *policy, const struct goal *goal,
 /* The entry of a channel. An entry whose channel is no longer configured makes room. */
 static uint32_t entry_of(const struct policy *policy, struct question *question, uint32_t key) {
     uint32_t at = 0;
-    while (at < question->channels && question->keys[at] != key)
+    while (at < question->sending.channels && question->sending.keys[at] != key)
         at++;
-    if (at < question->channels)
+    if (at < question->sending.channels)
         return at;
-    for (at = 0; at < question->channels && channel_of(policy, question->keys[at]); at++)
+    for (at = 0; at < question->sending.channels && channel_of(policy, question->sending.keys[at]);
+         at++)
         ;
     must(at < LIMIT_CHANNELS);
-    if (at == question->channels)
-        question->channels++;
-    question->keys[at] = key;
-    question->failures[at] = question->again[at] = question->arrived[at] = 0;
-    question->effects[at] = question->began[at] = question->unsure[at] = 0;
-    memset(question->references[at], 0, sizeof question->references[at]);
+    if (at == question->sending.channels)
+        question->sending.channels++;
+    question->sending.keys[at] = key;
+    question->sending.failures[at] = question->sending.again[at] = question->sending.arrived[at] =
+        0;
+    question->sending.effects[at] = question->sending.began[at] = question->sending.unsure[at] = 0;
+    memset(question->sending.references[at], 0, sizeof question->sending.references[at]);
     return at;
 }
 
 /* ESCALATE-15: the longer there is no answer, the longer the wait until it is sent again. */
 static int64_t round_after(const struct policy *policy, const struct question *question,
                            int64_t now) {
-    int64_t wait = policy->say_again;
-    if (wait <= 0 || (policy->say_most && question->times >= policy->say_most))
+    int64_t wait = policy->people.say_again;
+    if (wait <= 0 ||
+        (policy->people.say_most && question->sending.rounds >= policy->people.say_most))
         return TIME_NEVER;
-    for (uint32_t i = 1; i < question->times && wait < policy->say_again_most; i++)
+    for (uint32_t i = 1; i < question->sending.rounds && wait < policy->people.say_again_most; i++)
         wait *= 2;
-    return now + (wait < policy->say_again_most ? wait : policy->say_again_most);
+    return now + (wait < policy->people.say_again_most ? wait : policy->people.say_again_most);
 }
 
 /* The message is to be sent now. A message whose outcome is unknown keeps its id, so that the service can be asked for
  * it. */
 static void message_begin(struct question *question, uint32_t i, int64_t now) {
-    question->again[i] = (uint32_t)((now - question->asked_at) / SECONDS(1)) + 1;
-    question->failures[i] = 0;
-    if (!question->unsure[i])
-        question->began[i] = 0;
+    question->sending.again[i] = (uint32_t)((now - question->asked_at) / SECONDS(1)) + 1;
+    question->sending.failures[i] = 0;
+    if (!question->sending.unsure[i])
+        question->sending.began[i] = 0;
 }
 
 static void round_begin(struct deciding *d, struct question *question) {
     const struct goal *goal = &d->decision->goal;
     live_touch(d, PART_QUESTION, question);
-    question->times++;
-    question->say_at = round_after(d->policy, question, d->signal->at);
-    for (uint32_t i = 0; i < d->policy->channel_count && i < LIMIT_CHANNELS; i++) {
-        const struct policy_channel *channel = &d->policy->channels[i];
+    question->sending.rounds++;
+    question->sending.next_at = round_after(d->policy, question, d->signal->at);
+    for (uint32_t i = 0; i < d->policy->people.channel_count && i < LIMIT_CHANNELS; i++) {
+        const struct policy_channel *channel = &d->policy->people.channels[i];
         if (!route_wants(d->policy, goal, question, channel))
             continue;
         uint32_t at = entry_of(d->policy, question, channel_key(str_of(channel->id)));
@@ -232,53 +236,54 @@ static struct notice notice_of(struct deciding *d, const struct question *questi
     const struct node *node =
         question->node ? plan_node(&d->decision->plan, question->node - 1) : NULL;
     return (struct notice){
-        .id = effect_id(goal->id, question->began[i] - 1),
+        .id = effect_id(goal->id, question->sending.began[i] - 1),
         .goal = goal->id,
         .channel = str_of(channel->id),
         .alarm = question->alarm,
         .kind = notice_kind_of(question),
         .question = arena_format(d->out, "Q%u", question->n),
         .cause = str_of(question->cause),
-        .expires_at = question->expires_at,
+        .answers.expires_at = question->expires_at,
         .node = node ? node_id(node) : STR(""),
         .assignment =
             question->assignment ? arena_format(d->out, "A_%u", question->assignment - 1) : STR(""),
         .at = d->signal->at,
-        .times = question->times ? question->times - 1 : 0,
-        .earlier = str_of(question->references[i]),
-        .unsure = question->unsure[i]};
+        .attempt.times = question->sending.rounds ? question->sending.rounds - 1 : 0,
+        .attempt.earlier = str_of(question->sending.references[i]),
+        .attempt.unsure = question->sending.unsure[i]};
 }
 
 static void entry_say(struct deciding *d, struct question *question, uint32_t i) {
     struct goal *goal = &d->decision->goal;
-    const struct policy_channel *channel = channel_of(d->policy, question->keys[i]);
-    if (!question->began[i])
-        question->began[i] = goal->effects_made + 1;
+    const struct policy_channel *channel = channel_of(d->policy, question->sending.keys[i]);
+    if (!question->sending.began[i])
+        question->sending.began[i] = goal->effects.made + 1;
     struct notice notice = notice_of(d, question, i, channel);
     struct effect effect = {
         .kind = EFFECT_SAY, .within = SAY_WITHIN, .body = shape_encode(&NOTICE, &notice, d->out)};
-    question->effects[i] =
+    question->sending.effects[i] =
         effect_make_about(d, effect, (struct effect_about){.question = question->n + 1})->n + 1;
-    question->again[i] = 0;
-    if (d->signal->at >= goal->notices_since + HOUR || d->signal->at < goal->notices_since) {
-        goal->notices_since = d->signal->at;
-        goal->notices = 0;
+    question->sending.again[i] = 0;
+    if (d->signal->at >= goal->people.notices_since + HOUR ||
+        d->signal->at < goal->people.notices_since) {
+        goal->people.notices_since = d->signal->at;
+        goal->people.notices = 0;
     }
-    goal->notices++;
+    goal->people.notices++;
     live_touch(d, PART_QUESTION, question);
 }
 
 void route_say(struct deciding *d, struct question *question) {
     const struct goal *goal = &d->decision->goal;
     int64_t now = d->signal->at;
-    uint32_t first_effect = goal->effects_made;
+    uint32_t first_effect = goal->effects.made;
     bool begins = has_room(goal) && round_next(d->policy, goal, question, now) <= now;
     if (begins)
         round_begin(d, question);
-    for (uint32_t i = 0; i < question->channels && has_room(goal); i++)
+    for (uint32_t i = 0; i < question->sending.channels && has_room(goal); i++)
         if (entry_next(d->policy, goal, question, i, now) <= now)
             entry_say(d, question, i);
-    if (begins && goal->effects_made == first_effect) /* a round that sends nothing yet */
+    if (begins && goal->effects.made == first_effect) /* a round that sends nothing yet */
         decide_record(d, RECORD_QUESTION_UNSENT,
                       (struct evidence){.rule = STR("route.later"),
                                         .question = arena_format(d->out, "Q_%u", question->n)});
@@ -286,16 +291,16 @@ void route_say(struct deciding *d, struct question *question) {
 
 bool route_pends(const struct policy *policy, const struct goal *goal,
                  const struct question *question) {
-    for (uint32_t i = 0; i < question->channels; i++)
+    for (uint32_t i = 0; i < question->sending.channels; i++)
         if (is_under_way(goal, question, i) ||
-            (question->again[i] && channel_of(policy, question->keys[i]) != NULL))
+            (question->sending.again[i] && channel_of(policy, question->sending.keys[i]) != NULL))
             return true;
     return false;
 }
 
 void route_hush(struct question *question) {
-    question->say_at = TIME_NEVER;
-    memset(question->again, 0, sizeof question->again);
+    question->sending.next_at = TIME_NEVER;
+    memset(question->sending.again, 0, sizeof question->sending.again);
 }
 
 /* A tracker has an open issue and PagerDuty an open incident: both have to be closed, or at least notified. */
@@ -307,11 +312,12 @@ static bool wants_end(const struct policy_channel *channel) {
 bool route_close(struct deciding *d, struct question *question) {
     bool anywhere = false;
     route_hush(question);
-    for (uint32_t i = 0; i < question->channels; i++) {
-        bool was_sent = question->arrived[i] || question->unsure[i] || question->effects[i];
-        if (!was_sent || !wants_end(channel_of(d->policy, question->keys[i])))
+    for (uint32_t i = 0; i < question->sending.channels; i++) {
+        bool was_sent = question->sending.arrived[i] || question->sending.unsure[i] ||
+                        question->sending.effects[i];
+        if (!was_sent || !wants_end(channel_of(d->policy, question->sending.keys[i])))
             continue;
-        question->unsure[i] = 0;
+        question->sending.unsure[i] = 0;
         message_begin(question, i, d->signal->at);
         anywhere = true;
     }
@@ -322,38 +328,40 @@ bool route_close(struct deciding *d, struct question *question) {
 /* ---- outcomes ---- */
 
 static void try_again(struct deciding *d, struct question *question, uint32_t i) {
-    uint32_t failures = ++question->failures[i];
+    uint32_t failures = ++question->sending.failures[i];
     int64_t wait = TRY_AGAIN;
     for (uint32_t i = 1; i < failures && i < LIMIT_SAY_TRIES; i++)
         wait *= 3;
     int64_t at = d->signal->at + wait;
     if (failures >= LIMIT_SAY_TRIES) /* the next round tries again */
         return;
-    question->again[i] = again_of(question, d->signal->until > at ? d->signal->until : at);
+    question->sending.again[i] = again_of(question, d->signal->until > at ? d->signal->until : at);
 }
 
 /* ESCALATE-07: a channel that fails stops nothing. A message that it could not send is tried again by itself, after
  * growing waits; a message that it refused is tried in the next round. */
 void route_heard(struct deciding *d, struct question *question, uint32_t i) {
     bool known = d->signal->kind == SIGNAL_EFFECT_ENDED && d->signal->to < HEARDS;
-    const struct policy_channel *channel = channel_of(d->policy, question->keys[i]);
+    const struct policy_channel *channel = channel_of(d->policy, question->sending.keys[i]);
     enum hearing heard = known ? (enum hearing)d->signal->to : HEARD_PERHAPS;
     bool wanted = question->state == QUESTION_OVER
                       ? wants_end(channel)
                       : question->state == QUESTION_OPEN && !question->acknowledged &&
                             question->snoozed_until <= d->signal->at;
-    bool newer = question->again[i] != 0; /* the end of the question is to be sent meanwhile */
-    uint32_t effect = question->effects[i];
-    question->effects[i] = 0;
+    bool newer =
+        question->sending.again[i] != 0; /* the end of the question is to be sent meanwhile */
+    uint32_t effect = question->sending.effects[i];
+    question->sending.effects[i] = 0;
     if (heard == HEARD_YES) {
-        question->arrived[i]++;
+        question->sending.arrived[i]++;
         if (!newer)
-            question->failures[i] = question->unsure[i] = 0;
+            question->sending.failures[i] = question->sending.unsure[i] = 0;
         if (d->signal->text.len > 0 && d->signal->text.len <= LIMIT_ISSUE &&
-            !question->references[i][0])
-            name_put(question->references[i], sizeof question->references[i], d->signal->text);
+            !question->sending.references[i][0])
+            name_put(question->sending.references[i], sizeof question->sending.references[i],
+                     d->signal->text);
     } else if (!newer) {
-        question->unsure[i] |= heard == HEARD_PERHAPS;
+        question->sending.unsure[i] |= heard == HEARD_PERHAPS;
         if (heard != HEARD_NO && wanted)
             try_again(d, question, i);
     }
@@ -366,15 +374,15 @@ void route_heard(struct deciding *d, struct question *question, uint32_t i) {
                           .from = str_of(name_of(&HEARD_NAMES, heard)),
                           .to = channel ? str_of(channel->id) : STR("?"),
                           .text = known ? d->signal->text : STR("no outcome within its time"),
-                          .reason = d->signal->title,
-                          .count = question->failures[i],
-                          .until = question->again[i] ? again_at(question, i) : 0});
+                          .reason = d->signal->outcome.reference,
+                          .count = question->sending.failures[i],
+                          .until = question->sending.again[i] ? again_at(question, i) : 0});
 }
 
 /* ---- the text of a notice ---- */
 
 static struct str fallback_of(const struct question *question, const struct question_text *text) {
-    uint32_t option = question->fallback;
+    uint32_t option = question->fallback.option;
     return option && option <= text->options.count ? text->options.at[option - 1] : STR("");
 }
 
@@ -384,20 +392,20 @@ struct notice notice_worded(struct notice notice, const struct question *questio
     notice.title = text->title;
     notice.text = text->text;
     notice.task = title;
-    notice.options =
+    notice.answers.options =
         (struct texts){text->options.at,
                        text->options.count < LIMIT_CHOICES ? text->options.count : LIMIT_CHOICES};
-    notice.fallback = str_cut_utf8(fallback_of(question, text), LIMIT_CHOICE);
+    notice.answers.fallback = str_cut_utf8(fallback_of(question, text), LIMIT_CHOICE);
     notice.rule = str_cut_utf8(text->rule, LIMIT_TAG);
     notice.reason = text->reason;
     if (text->detection.len > 0) {
-        notice.detection_type = str_cut_utf8(text->detection, LIMIT_TAG);
-        notice.detection_severity = text->severity;
-        notice.detection_message = text->reason;
+        notice.detection.type = str_cut_utf8(text->detection, LIMIT_TAG);
+        notice.detection.severity = text->severity;
+        notice.detection.message = text->reason;
     }
     if (text->intervention.len > 0) {
-        notice.intervention_level = text->intervention;
-        notice.intervention_reason = text->reason;
+        notice.intervention.level = text->intervention;
+        notice.intervention.reason = text->reason;
     }
     notice.evidence = text->evidence.len <= LIMIT_RECORD_BODY ? text->evidence : STR("");
     notice.recommendations = text->recommendations;

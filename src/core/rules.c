@@ -27,26 +27,26 @@ static bool plan_record_is_whole(enum record_type type, const struct evidence *e
     bool of_version = type == RECORD_PLAN_CREATED || type == RECORD_PLAN_UPDATED;
     bool of_plan = of_version || type == RECORD_PLAN_REVIEW_NEEDED ||
                    type == RECORD_PLAN_APPROVED || type == RECORD_PLAN_REJECTED;
-    return (!of_plan || evidence->why != REASON_NONE) &&
-           (!of_version || evidence->plan_version > 0);
+    return (!of_plan || evidence->plan.why != REASON_NONE) &&
+           (!of_version || evidence->plan.version > 0);
 }
 
 /* The first record of a decision holds its input in full, so that it can be replayed. An input that is too long is
  * stored separately. */
 static void input_keep(struct deciding *d, struct evidence *evidence) {
     struct str input = signal_encode(d->signal, d->out);
-    evidence->owner = d->decision->goal.owner;
+    evidence->replay.owner = d->decision->goal.owner;
     evidence->fence = d->decision->goal.fence;
-    evidence->era = d->world->era;
-    evidence->level = d->world->level;
+    evidence->replay.era = d->world->era;
+    evidence->replay.level = d->world->level;
     if (d->poisoned)
         return;
     samples_keep(d, evidence);
     if (input.len <= LIMIT_RECORD_INPUT &&
         input.len + evidence->text.len + evidence->reason.len <= LIMIT_RECORD_BODY / 2)
-        evidence->input = input;
+        evidence->replay.input = input;
     else
-        evidence->input_apart = decide_text(d, input);
+        evidence->replay.input_apart = decide_text(d, input);
 }
 
 /* EVENT-04, EVENT-05, EVENT-08: every transition leaves a record that says by which rule, from what and by whom. */
@@ -55,9 +55,9 @@ void decide_record(struct deciding *d, enum record_type type, struct evidence ev
     must(decision->record_count < LIMIT_STEP_RECORDS && plan_record_is_whole(type, &evidence));
     evidence.signal = d->signal->kind;
     evidence.source = d->signal->source;
-    evidence.actor = str_cut_utf8(d->signal->actor, LIMIT_ACTOR);
-    evidence.by = d->signal->by;
-    evidence.trace = str_cut_utf8(d->signal->trace, LIMIT_KEY);
+    evidence.actor = str_cut_utf8(d->signal->sender.actor, LIMIT_ACTOR);
+    evidence.by = d->signal->sender.by;
+    evidence.trace = str_cut_utf8(d->signal->sender.trace, LIMIT_KEY);
     evidence.reason = str_cut_utf8(evidence.reason, LIMIT_REASON);
     evidence.node = str_cut_utf8(evidence.node, LIMIT_NODE_ID);
     evidence.text = str_cut_utf8(evidence.text, LIMIT_RECORD_BODY - 1024);
@@ -74,9 +74,9 @@ void decide_record(struct deciding *d, enum record_type type, struct evidence ev
                               .body = shape_encode(&EVIDENCE, &evidence, d->out)};
     must(record->body.len <= LIMIT_RECORD_BODY);
     struct goal *goal = &decision->goal;
-    record_seal(record, goal->id, goal->seq, &goal->head);
-    goal->seq = record->seq;
-    goal->head = record->hash;
+    record_seal(record, goal->id, goal->records.seq, &goal->records.head);
+    goal->records.seq = record->seq;
+    goal->records.head = record->hash;
     decision->verdict = VERDICT_CHANGE;
 }
 
@@ -102,7 +102,8 @@ bool list_has_word(struct str list, struct str word) {
 
 /* PLAN-23: the overseer, a person, or an agent that the operator named may change plans. */
 bool decide_may_plan(struct deciding *d) {
-    if (d->signal->by != WHO_AGENT || list_has_word(d->policy->plan_agents, d->signal->actor))
+    if (d->signal->sender.by != WHO_AGENT ||
+        list_has_word(d->policy->plans.agents, d->signal->sender.actor))
         return true;
     decide_refuse(d, ERROR_UNAUTHORIZED);
     return false;
@@ -190,20 +191,20 @@ void aggregate_begin(struct deciding *d) {
     goal->fence = 1;
     goal->status = GOAL_ACTIVE;
     goal->priority = PRIORITY_NORMAL;
-    goal->created_at = d->signal->at;
+    goal->times.created_at = d->signal->at;
     goal->era = d->world->era;
-    goal->effects_made = (uint32_t)(d->world->era % LIMIT_ERAS) * LIMIT_ERA_GAP; /* see era.c */
+    goal->effects.made = (uint32_t)(d->world->era % LIMIT_ERAS) * LIMIT_ERA_GAP; /* see era.c */
 }
 
 void goal_move(struct deciding *d, enum goal_status to) {
     struct goal *goal = &d->decision->goal;
     must(goal_status_may_become(goal->status, to));
     if (goal->status == GOAL_COMPLETED && to == GOAL_ACTIVE) {
-        goal->succeeded = 0;
-        goal->reopened = 1;
+        goal->progress.succeeded = 0;
+        goal->plan.reopened = 1;
     }
     if (to != GOAL_ARCHIVED)
-        goal->ended_at = to == GOAL_COMPLETED || to == GOAL_CANCELLED ? d->signal->at : 0;
+        goal->times.ended_at = to == GOAL_COMPLETED || to == GOAL_CANCELLED ? d->signal->at : 0;
     goal->status = to;
 }
 
@@ -230,9 +231,9 @@ struct effect_slot *effect_make(struct deciding *d, struct effect effect) {
 struct effect_slot *effect_make_about(struct deciding *d, struct effect effect,
                                       struct effect_about about) {
     struct goal *goal = &d->decision->goal;
-    must(goal->open_count < LIMIT_OPEN_EFFECTS);
-    struct effect_slot *slot = &goal->open[goal->open_count++];
-    *slot = (struct effect_slot){.n = goal->effects_made++, .kind = effect.kind};
+    must(goal->effects.open_count < LIMIT_OPEN_EFFECTS);
+    struct effect_slot *slot = &goal->effects.open[goal->effects.open_count++];
+    *slot = (struct effect_slot){.n = goal->effects.made++, .kind = effect.kind};
     if (effect.kind == EFFECT_LOOK || effect.kind == EFFECT_SAY || effect.kind == EFFECT_CHECK ||
         effect.kind == EFFECT_LAND)
         slot->until = time_after(d->signal->at, effect.within);
@@ -259,9 +260,9 @@ void effect_move(struct deciding *d, struct effect_slot *slot, enum effect_state
     if (to != EFFECT_ENDED)
         return;
     struct goal *goal = &d->decision->goal;
-    size_t after = (size_t)(&goal->open[goal->open_count] - (slot + 1));
+    size_t after = (size_t)(&goal->effects.open[goal->effects.open_count] - (slot + 1));
     memmove(slot, slot + 1, after * sizeof *slot);
-    goal->open_count--;
+    goal->effects.open_count--;
 }
 
 void effect_until(struct deciding *d, struct effect_slot *slot, int64_t until) {
@@ -308,20 +309,20 @@ void node_move(struct deciding *d, struct node *node, enum node_status to, enum 
     evidence.from = str_of(NODE_STATUS[node->status].name);
     evidence.to = str_of(NODE_STATUS[to].name);
     evidence.override = cause == BY_OVERRIDE;
-    evidence.plan_version = d->decision->goal.plan_version;
+    evidence.plan.version = d->decision->goal.plan.version;
     node->status = to;
-    d->decision->goal.reopened = 0;
-    node->updated_at = d->signal->at;
+    d->decision->goal.plan.reopened = 0;
+    node->times.updated_at = d->signal->at;
     if (to == NODE_QUEUED)
-        node->queued_at = d->signal->at;
-    if (to == NODE_IN_PROGRESS && node->started_at == 0)
-        node->started_at = d->signal->at;
-    node->ended_at = node_is_over(node) ? d->signal->at : 0;
+        node->times.queued_at = d->signal->at;
+    if (to == NODE_IN_PROGRESS && node->times.started_at == 0)
+        node->times.started_at = d->signal->at;
+    node->times.ended_at = node_is_over(node) ? d->signal->at : 0;
     if (to != NODE_DONE) {
-        node->proof = PROOF_NONE;
-        node->landed = (struct hash){0};
-    } else if (node->proof == PROOF_NONE)
-        node->proof = d->signal->by == WHO_HUMAN ? PROOF_PERSON : PROOF_CLAIMED;
+        node->result.proof = PROOF_NONE;
+        node->result.landed = (struct hash){0};
+    } else if (node->result.proof == PROOF_NONE)
+        node->result.proof = d->signal->sender.by == WHO_HUMAN ? PROOF_PERSON : PROOF_CLAIMED;
     if (to != NODE_BLOCKED) {
         question_settle(d, arena_format(d->out, "failed.%s", node->id), STR("work.goes-on"));
         node->blocked = BLOCKED_BY_NOTHING;
@@ -334,9 +335,9 @@ void node_move(struct deciding *d, struct node *node, enum node_status to, enum 
 /* PLAN-17, PLAN-19, PLAN-22: each version of a plan has one record, which says who made it and why. */
 void plan_version_raise(struct deciding *d, enum plan_reason why, struct evidence evidence) {
     struct goal *goal = &d->decision->goal;
-    goal->plan_version++;
-    goal->reopened = 0;
-    evidence.plan_version = goal->plan_version;
-    evidence.why = why;
-    decide_record(d, goal->plan_version == 1 ? RECORD_PLAN_CREATED : RECORD_PLAN_UPDATED, evidence);
+    goal->plan.version++;
+    goal->plan.reopened = 0;
+    evidence.plan.version = goal->plan.version;
+    evidence.plan.why = why;
+    decide_record(d, goal->plan.version == 1 ? RECORD_PLAN_CREATED : RECORD_PLAN_UPDATED, evidence);
 }

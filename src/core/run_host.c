@@ -11,19 +11,19 @@
 static const int64_t MARGIN = SECONDS(2);
 
 static bool is_stranded(const struct deciding *d, const struct node *node) {
-    return node->run_host && node->run_host != d->decision->goal.owner;
+    return node->run.host && node->run.host != d->decision->goal.owner;
 }
 
 bool assignment_is_stranded(const struct deciding *d, const struct assignment *assignment) {
     const struct node *node = plan_node(&d->decision->plan, assignment->node);
-    return node && node->alone_at > 0;
+    return node && node->run.alone_at > 0;
 }
 
 /* ---- claims ---- */
 
 bool run_may_start(const struct deciding *d, const struct assignment *assignment) {
     const struct node *node = plan_node(&d->decision->plan, assignment->node);
-    return !node || node->alone_at <= d->signal->at;
+    return !node || node->run.alone_at <= d->signal->at;
 }
 
 void run_host_note(struct deciding *d, struct assignment *assignment) {
@@ -31,10 +31,10 @@ void run_host_note(struct deciding *d, struct assignment *assignment) {
     assignment->setup.work_host = d->signal->host;
     assignment_touch(d, assignment);
     struct node *node = plan_node(&d->decision->plan, assignment->node);
-    node->run = assignment->run;
-    node->run_host = d->signal->host;
-    node->orphan_after = d->policy->orphan_after;
-    node->alone_at = 0;
+    node->run.effect = assignment->run;
+    node->run.host = d->signal->host;
+    node->run.orphan_after = d->policy->recovery.orphan_after;
+    node->run.alone_at = 0;
     node_touch(d, node);
 }
 
@@ -44,10 +44,10 @@ static struct evidence lost_evidence(struct deciding *d, const struct assignment
                                      const struct node *node, struct str rule) {
     struct evidence evidence = {.rule = rule,
                                 .node = arena_copy(d->out, node_id(node)),
-                                .host = node->run_host || !assignment ? node->run_host
+                                .host = node->run.host || !assignment ? node->run.host
                                                                       : assignment->setup.work_host,
-                                .effect = node->run,
-                                .until = node->alone_at};
+                                .effect = node->run.effect,
+                                .until = node->run.alone_at};
     return assignment ? assignment_evidence(d, assignment, evidence) : evidence;
 }
 
@@ -90,9 +90,9 @@ static void assignment_strand(struct deciding *d, struct assignment *assignment,
     if (checked || assignment->wait.on == WAITS_FOR_NOTHING ||
         assignment->wait.on == WAITS_FOR_RETRY)
         assignment->wait.on = WAITS_FOR_HOST;
-    assignment->recovery.backoff_until = node->alone_at;
+    assignment->recovery.backoff_until = node->run.alone_at;
     if (assignment->wait.on == WAITS_FOR_HOST)
-        assignment->wait.until = node->alone_at;
+        assignment->wait.until = node->run.alone_at;
     struct evidence evidence = lost_evidence(d, assignment, node, STR("host.lost"));
     if (assignment->status == ASSIGNMENT_DISPATCHED || assignment->status == ASSIGNMENT_ACTIVE)
         assignment_move(d, assignment, ASSIGNMENT_STALLED, evidence);
@@ -112,9 +112,9 @@ bool work_is_elsewhere(const struct deciding *d, const struct assignment *assign
 void work_strand(struct deciding *d, struct assignment *assignment) {
     plan_edit(d, 0);
     struct node *node = plan_node(&d->decision->plan, assignment->node);
-    if (node->alone_at == 0)
-        node->alone_at = d->signal->at;
-    node->lost_run = node->run;
+    if (node->run.alone_at == 0)
+        node->run.alone_at = d->signal->at;
+    node->run.lost = node->run.effect;
     node_touch(d, node);
     assignment->wait.on = WAITS_FOR_CHECK;
     assignment_strand(d, assignment, node);
@@ -126,7 +126,7 @@ static void works_check_host(struct deciding *d) {
         const struct assignment *assignment = &d->decision->live.assignments.at[i];
         const struct node *node = plan_node(&d->decision->plan, assignment->node);
         if (assignment->wait.on != WAITS_FOR_CHECK || !work_is_elsewhere(d, assignment) || !node ||
-            node->run_host || is_landing(d, assignment))
+            node->run.host || is_landing(d, assignment))
             continue;
         live_edit(d, PART_ASSIGNMENT, 0);
         work_strand(d, &d->decision->live.assignments.at[i]);
@@ -136,10 +136,11 @@ static void works_check_host(struct deciding *d) {
 /* Work that is being landed no longer depends on the run, and is followed to its end. An adopted session belongs to no
  * host. */
 static void run_lost(struct deciding *d, struct node *node) {
-    int64_t orphan = node->orphan_after ? node->orphan_after : d->policy->orphan_after;
+    int64_t orphan =
+        node->run.orphan_after ? node->run.orphan_after : d->policy->recovery.orphan_after;
     int64_t wait = planted(START_BESIDE_LOST_RUN) ? 0 : time_after(orphan, MARGIN);
-    node->alone_at = time_after(d->signal->at, wait);
-    node->lost_run = node->run;
+    node->run.alone_at = time_after(d->signal->at, wait);
+    node->run.lost = node->run.effect;
     node_touch(d, node);
     live_edit(d, PART_ASSIGNMENT, 0);
     struct assignment *assignment = assignments_of_node(&d->decision->live.assignments, node->n);
@@ -156,17 +157,17 @@ static void run_lost(struct deciding *d, struct node *node) {
 static void run_is_home(struct deciding *d, struct node *node) {
     live_edit(d, PART_ASSIGNMENT, 0);
     struct assignment *assignment = assignments_of_node(&d->decision->live.assignments, node->n);
-    if (d->decision->goal.open_count >= LIMIT_OPEN_EFFECTS)
+    if (d->decision->goal.effects.open_count >= LIMIT_OPEN_EFFECTS)
         return; /* done with the next decision */
     effect_make(d, (struct effect){.kind = EFFECT_STOP,
                                    .within = d->policy->act_within,
                                    .assignment = assignment ? assignment->n : 0,
                                    .agent = assignment ? str_of(assignment->agent) : STR(""),
                                    .session = assignment ? str_of(assignment->session) : STR(""),
-                                   .run = node->run});
+                                   .run = node->run.effect});
     decide_record(d, RECORD_ASSIGNMENT_WAITS,
                   lost_evidence(d, assignment, node, STR("host.returned")));
-    node->alone_at = 0;
+    node->run.alone_at = 0;
     node_touch(d, node);
 }
 
@@ -179,8 +180,8 @@ void runs_check_host(struct deciding *d) {
         return;
     for (uint32_t i = 0; i < plan->count; i++) {
         const struct node *node = &plan->nodes[i];
-        if (!node->run_host || node->retired || node_is_over(node) ||
-            is_stranded(d, node) == (node->alone_at > 0))
+        if (!node->run.host || node->retired || node_is_over(node) ||
+            is_stranded(d, node) == (node->run.alone_at > 0))
             continue;
         plan_edit(d, 0);
         if (is_stranded(d, node))
@@ -195,7 +196,7 @@ void runs_check_host(struct deciding *d) {
 void assignment_waits_for_host(struct deciding *d, struct assignment *assignment) {
     const struct node *node = plan_node(&d->decision->plan, assignment->node);
     assignment->wait.on = WAITS_FOR_HOST;
-    assignment->wait.until = assignment->recovery.backoff_until = node->alone_at;
+    assignment->wait.until = assignment->recovery.backoff_until = node->run.alone_at;
     assignment_touch(d, assignment);
     decide_record(d, RECORD_ASSIGNMENT_WAITS, lost_evidence(d, assignment, node, STR("host.lost")));
 }
@@ -205,12 +206,12 @@ void assignment_waits_for_host(struct deciding *d, struct assignment *assignment
 /* The end of a run is known: it no longer prevents another one. */
 static void run_ended_note(struct deciding *d, const struct assignment *assignment,
                            struct node *node) {
-    bool waited = node->alone_at > 0;
+    bool waited = node->run.alone_at > 0;
     struct evidence evidence = lost_evidence(d, assignment, node, STR("run.ended"));
     evidence.text = str_cut_utf8(d->signal->reason, LIMIT_LINE);
     evidence.until = 0;
-    node->run_host = 0;
-    node->alone_at = 0;
+    node->run.host = 0;
+    node->run.alone_at = 0;
     node_touch(d, node);
     decide_record(d, RECORD_AGENT_SEEN, evidence);
     if (!assignment || !waited)
@@ -227,7 +228,7 @@ static struct node *node_of_run(struct deciding *d) {
     plan_edit(d, 0);
     struct plan *plan = &d->decision->plan;
     for (uint32_t i = 0; i < plan->count; i++)
-        if (plan->nodes[i].run == d->signal->run && plan->nodes[i].run_host)
+        if (plan->nodes[i].run.effect == d->signal->about.run && plan->nodes[i].run.host)
             return &plan->nodes[i];
     return NULL;
 }
@@ -238,7 +239,7 @@ static void stale_seen(struct deciding *d, const struct assignment *assignment) 
         return;
     if (seen.event == AGENT_STRANDED) {
         struct evidence evidence = {.rule = STR("run.stranded"),
-                                    .effect = d->signal->run,
+                                    .effect = d->signal->about.run,
                                     .text = str_cut_utf8(d->signal->reason, LIMIT_LINE)};
         decide_record(d, RECORD_AGENT_SEEN,
                       assignment ? assignment_evidence(d, assignment, evidence) : evidence);
@@ -250,13 +251,13 @@ static void stale_seen(struct deciding *d, const struct assignment *assignment) 
 
 /* Reports of an earlier run never count for another one: they are kept as records. True: this signal does nothing else. */
 bool run_is_stale(struct deciding *d) {
-    if (d->signal->run == 0 || d->signal->assignment == 0 || planted(BELIEVE_ANY_RUN))
+    if (d->signal->about.run == 0 || d->signal->about.assignment == 0 || planted(BELIEVE_ANY_RUN))
         return false;
     const struct assignment *assignment =
-        assignments_find(&d->decision->live.assignments, d->signal->assignment - 1);
+        assignments_find(&d->decision->live.assignments, d->signal->about.assignment - 1);
     const struct node *node = assignment ? plan_node(&d->decision->plan, assignment->node) : NULL;
-    bool stale = !assignment || assignment->run != d->signal->run ||
-                 (node && node->lost_run == d->signal->run);
+    bool stale = !assignment || assignment->run != d->signal->about.run ||
+                 (node && node->run.lost == d->signal->about.run);
     if (!stale)
         return false;
     if (d->signal->kind == SIGNAL_AGENT_SEEN)
@@ -266,7 +267,7 @@ bool run_is_stale(struct deciding *d) {
             d, RECORD_UPDATE_HELD,
             assignment_evidence(d, assignment,
                                 (struct evidence){.rule = STR("run.stale"),
-                                                  .effect = d->signal->run,
+                                                  .effect = d->signal->about.run,
                                                   .text = str_of(SIGNALS[d->signal->kind].name),
                                                   .reason = STR("it comes from a run that is over, "
                                                                 "lost or replaced")}));
@@ -276,10 +277,10 @@ bool run_is_stale(struct deciding *d) {
 /* The current run has ended, and its host says so. */
 void run_end_known(struct deciding *d, const struct assignment *assignment) {
     const struct node *node = plan_node(&d->decision->plan, assignment->node);
-    if (!node || node->run != assignment->run || !node->run_host)
+    if (!node || node->run.effect != assignment->run || !node->run.host)
         return;
     plan_edit(d, 0);
     struct node *own = plan_node(&d->decision->plan, assignment->node);
-    own->run_host = 0;
+    own->run.host = 0;
     node_touch(d, own);
 }

@@ -30,9 +30,9 @@ void samples_keep(struct deciding *d, struct evidence *evidence) {
         return;
     struct str body = shape_encode(&SAMPLES, &samples, d->out);
     if (body.len <= LIMIT_RECORD_INPUT / 2)
-        evidence->samples = body;
+        evidence->replay.samples = body;
     else
-        evidence->samples_apart = decide_text(d, body);
+        evidence->replay.samples_apart = decide_text(d, body);
 }
 
 /* The samples are on a record now. */

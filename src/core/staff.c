@@ -7,7 +7,7 @@
 
 /* POLICY-01. */
 bool agent_is_allowed(const struct deciding *d, const struct policy_agent *agent) {
-    struct str allowed = d->policy->allow_agents;
+    struct str allowed = d->policy->dispatch.allow_agents;
     return allowed.len == 0 || str_equal(allowed, STR("*")) ||
            list_has_word(allowed, str_of(agent->id));
 }
@@ -28,8 +28,8 @@ static const struct policy_agent *agent_for(const struct deciding *d, const stru
     if (wanted && !agent_is_allowed(d, wanted))
         return NULL;
     for (uint32_t pass = 0; pass < 2; pass++)
-        for (uint32_t i = 0; i < d->policy->agent_count; i++) {
-            const struct policy_agent *agent = &d->policy->agents[i];
+        for (uint32_t i = 0; i < d->policy->dispatch.agent_count; i++) {
+            const struct policy_agent *agent = &d->policy->dispatch.agents[i];
             bool named = node->agent[0] && str_equal(str_of(agent->id), str_of(node->agent));
             bool fits = !node->role[0] || str_equal(str_of(agent->role), str_of(node->role));
             if (agent_is_allowed(d, agent) && (pass == 0 ? named : fits))
@@ -48,7 +48,8 @@ struct assignment *assignment_add(struct deciding *d, const struct node *node,
     struct assignment *assignment = live_add(d, PART_ASSIGNMENT, goal->parts_made++);
     assignment->node = node->n;
     assignment->setup.start = node->start;
-    assignment->recovery.first = assignment->recovery.rung = (enum rung)d->policy->first_rung;
+    assignment->recovery.first = assignment->recovery.rung =
+        (enum rung)d->policy->recovery.first_rung;
     assignment->created_at = assignment->updated_at = d->signal->at;
     assignment->wait.on = WAITS_FOR_PERMIT;
     name_put(assignment->agent, sizeof assignment->agent, str_of(agent->id));
@@ -67,14 +68,14 @@ static bool wants_staff(const struct deciding *d, const struct node *node) {
     return node->status == NODE_QUEUED && !node->retired && node->tier != TIER_PHASE &&
            !plan_has_children(plan, node) &&
            !assignments_of_node(&d->decision->live.assignments, node->n) &&
-           node->attempts < d->policy->max_attempts;
+           node->attempts < d->policy->recovery.max_attempts;
 }
 
 /* CONFIG-01: without agents no work is assigned; watching a session assigns none. */
 static bool anybody_is_wanted(const struct deciding *d) {
     for (uint32_t i = 0; i < d->decision->plan.count; i++) {
         const struct node *node = &d->decision->plan.nodes[i];
-        bool may = d->policy->agent_count > 0 || agent_is_adopted(str_of(node->agent));
+        bool may = d->policy->dispatch.agent_count > 0 || agent_is_adopted(str_of(node->agent));
         if (may && wants_staff(d, node))
             return true;
     }
@@ -115,7 +116,8 @@ static void begin_ask(struct deciding *d, struct assignment *assignment) {
 }
 
 static void staff_ready(struct deciding *d) {
-    uint32_t most = d->policy->most_per_goal ? d->policy->most_per_goal : LIMIT_ASSIGNMENTS;
+    uint32_t most =
+        d->policy->dispatch.most_per_goal ? d->policy->dispatch.most_per_goal : LIMIT_ASSIGNMENTS;
     struct graph_picks picks =
         graph_recommend(&d->decision->plan, &d->decision->goal, d->signal->at, d->out);
     if (most > LIMIT_ASSIGNMENTS)
@@ -127,7 +129,7 @@ static void staff_ready(struct deciding *d) {
             !dispatch_has_room(d))
             continue;
         if (!agent) {
-            if (d->policy->agent_count > 0)
+            if (d->policy->dispatch.agent_count > 0)
                 nobody_ask(d, node);
             continue;
         }
@@ -141,7 +143,7 @@ static void staff_ready(struct deciding *d) {
 /* Stops the run: no new run starts beside one that may still be there. */
 void assignment_run_end(struct deciding *d, struct assignment *assignment) {
     if (assignment->run == 0 || assignment->ended ||
-        d->decision->goal.open_count >= LIMIT_OPEN_EFFECTS)
+        d->decision->goal.effects.open_count >= LIMIT_OPEN_EFFECTS)
         return;
     effect_make(d, (struct effect){.kind = EFFECT_STOP,
                                    .within = d->policy->act_within,
@@ -176,7 +178,7 @@ static void staff_release(struct deciding *d) {
     struct assignments *assignments = &d->decision->live.assignments;
     for (uint32_t i = assignments->count; i-- > 0;)
         if (is_unwanted(d, &assignments->at[i]) &&
-            d->decision->goal.open_count + 3 <= LIMIT_OPEN_EFFECTS) {
+            d->decision->goal.effects.open_count + 3 <= LIMIT_OPEN_EFFECTS) {
             live_edit(d, PART_ASSIGNMENT, 0);
             assignment_stop(d, &assignments->at[i], STR("work.over"),
                             STR("nobody wants it any more"));
@@ -186,7 +188,7 @@ static void staff_release(struct deciding *d) {
 void assignments_stop(struct deciding *d, struct str rule) {
     struct assignments *assignments = &d->decision->live.assignments;
     for (uint32_t i = assignments->count;
-         i-- > 0 && d->decision->goal.open_count + 3 <= LIMIT_OPEN_EFFECTS;) {
+         i-- > 0 && d->decision->goal.effects.open_count + 3 <= LIMIT_OPEN_EFFECTS;) {
         live_edit(d, PART_ASSIGNMENT, 0);
         assignment_stop(d, &assignments->at[i], rule, d->signal->reason);
     } /* staff_release() stops the rest as there is room */
@@ -206,7 +208,7 @@ static void node_begin(struct deciding *d, const struct assignment *assignment) 
 static void begin_later(struct deciding *d, struct assignment *assignment) {
     permit_return(d, assignment, true);
     assignment->wait.on = WAITS_FOR_BACKOFF;
-    assignment->wait.until = time_after(d->signal->at, d->policy->tick_every);
+    assignment->wait.until = time_after(d->signal->at, d->policy->liveness.tick_every);
     assignment_touch(d, assignment);
     decide_record(d, RECORD_ASSIGNMENT_WAITS,
                   assignment_evidence(d, assignment,
@@ -266,7 +268,7 @@ void staff(struct deciding *d) {
         staff_release(d);
         goal_settle(d);
     }
-    if (goal->status != GOAL_ACTIVE || goal->plan_version == 0 ||
+    if (goal->status != GOAL_ACTIVE || goal->plan.version == 0 ||
         d->world->level < LEVEL_SUPERVISION)
         return;
     if (anybody_is_wanted(d))
@@ -390,11 +392,11 @@ void assignment_again(struct deciding *d, struct assignment *assignment, struct 
 static void node_done(struct deciding *d, struct node *node, const struct assignment *ended,
                       const struct ending *ending) {
     enum proof proof = ending->proof == PROOF_LANDED ? PROOF_CHECKED : ending->proof;
-    node->completion = ended->progress.completion;
-    node->confidence = ended->progress.confidence;
-    node->report = ended->progress.report;
-    node->proof = ending->proof;
-    node->landed = ending->landed.len ? decide_text(d, ending->landed) : (struct hash){0};
+    node->result.completion = ended->progress.completion;
+    node->result.confidence = ended->progress.confidence;
+    node->result.report = ended->progress.report;
+    node->result.proof = ending->proof;
+    node->result.landed = ending->landed.len ? decide_text(d, ending->landed) : (struct hash){0};
     node_move(d, node, NODE_DONE, BY_WORK,
               (struct evidence){.rule = ending->rule,
                                 .text = ending->evidence,
@@ -421,13 +423,13 @@ void assignment_done(struct deciding *d, struct assignment *assignment, struct e
 
 /* RECOVER-11: a person wants the work done once more: a new dispatch, a new run. */
 void rule_retry(struct deciding *d) {
-    if (d->signal->by == WHO_AGENT) {
+    if (d->signal->sender.by == WHO_AGENT) {
         decide_refuse(d, ERROR_UNAUTHORIZED);
         return;
     }
     plan_edit(d, 0);
     live_edit(d, PART_ASSIGNMENT, 0);
-    struct node *node = plan_find(&d->decision->plan, d->signal->node);
+    struct node *node = plan_find(&d->decision->plan, d->signal->work.node);
     if (!node || node->retired || node->tier == TIER_PHASE ||
         plan_has_children(&d->decision->plan, node)) {
         decide_refuse_because(d, ERROR_NOT_FOUND, STR("there is no such piece of work"));

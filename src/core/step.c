@@ -86,8 +86,8 @@ static void finish_live(struct deciding *d) {
     struct goal *goal = &d->decision->goal;
     struct plan *plan = &d->decision->plan;
     if (d->touched[PART_NODE]) {
-        goal->percent = plan_percent(plan, NULL);
-        goal->working = plan_working(plan);
+        goal->progress.percent = plan_percent(plan, NULL);
+        goal->progress.working = plan_working(plan);
     }
     samples_end(d);
     for (uint32_t kind = 0; kind < PARTS; kind++)
@@ -114,9 +114,9 @@ static void finish(struct deciding *d) {
     if (!goal->quarantined && goal->admission)
         system_go_on(d);
     goal->version++;
-    goal->updated_at = d->signal->at;
+    goal->times.updated_at = d->signal->at;
     if (!goal->quarantined)
-        goal->wants_at = live_wants(&d->decision->live, goal, d->policy);
+        goal->times.wants_at = live_wants(&d->decision->live, goal, d->policy);
     finish_live(d);
     goal->due_at = goal->quarantined ? TIME_NEVER : goal_due(goal);
     must(goal->quarantined || goal_broken(goal) == NULL);
@@ -164,8 +164,8 @@ struct decision step(const struct world *world, const struct signal *signal,
     if (decision.verdict == VERDICT_REFUSE)
         return refusal(&decision);
     if (decision.verdict == VERDICT_CHANGE) {
-        decision.goal.clock = world->clock;
-        decision.goal.clock_id = world->clock_id;
+        decision.goal.clock.steps = world->clock;
+        decision.goal.clock.id = world->clock_id;
         finish(&d);
     } else
         step_check(&d);

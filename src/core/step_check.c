@@ -249,8 +249,9 @@ static void rows_check(struct deciding *d, enum part_kind kind) {
 
 static bool goal_is_same(const struct goal *a, const struct goal *b, struct arena *out) {
     return memcmp(a, b, sizeof *a) == 0 ||
-           (id_equal(a->id, b->id) && a->seq == b->seq && a->version == b->version &&
-            a->owner == b->owner && a->fence == b->fence && a->quarantined == b->quarantined &&
+           (id_equal(a->id, b->id) && a->records.seq == b->records.seq &&
+            a->version == b->version && a->owner == b->owner && a->fence == b->fence &&
+            a->quarantined == b->quarantined &&
             str_equal(shape_encode(&GOAL_HOT, a, out), shape_encode(&GOAL_HOT, b, out)));
 }
 

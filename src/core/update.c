@@ -27,9 +27,9 @@ bool goal_words(struct deciding *d) {
 bool goal_tags(struct deciding *d) {
     struct tags *tags = arena_new(d->out, struct tags, 1);
     uint32_t entry;
-    if (d->signal->tags.len == 0)
+    if (d->signal->describe.tags.len == 0)
         return true;
-    if (!shape_decode_in(&TAGS, d->signal->tags, d->out, tags) ||
+    if (!shape_decode_in(&TAGS, d->signal->describe.tags, d->out, tags) ||
         fields_broken(TAGS.fields, TAGS.count, tags, &entry)) {
         decide_refuse_because(d, ERROR_INVALID,
                               STR("a tag is empty or too long, or there are too many"));
@@ -43,11 +43,12 @@ bool goal_tags(struct deciding *d) {
 void rule_update(struct deciding *d) {
     struct goal *goal = &d->decision->goal;
     const struct signal *signal = d->signal;
-    if (signal->by == WHO_AGENT) {
+    if (signal->sender.by == WHO_AGENT) {
         decide_refuse(d, ERROR_UNAUTHORIZED);
         return;
     }
-    if (signal->body.len > 0 && memcmp(&signal->base, &goal->text, sizeof goal->text) != 0) {
+    if (signal->body.len > 0 &&
+        memcmp(&signal->describe.base, &goal->text, sizeof goal->text) != 0) {
         decide_refuse_because(d, ERROR_CONFLICT,
                               STR("the definition has changed since it was read"));
         return;
@@ -55,9 +56,9 @@ void rule_update(struct deciding *d) {
     if (!goal_words(d) || !goal_tags(d))
         return;
     if (!signal->to)
-        goal->priority = signal->priority;
-    if (signal->title.len > 0)
-        d->decision->title = str_cut_utf8(signal->title, LIMIT_TITLE);
+        goal->priority = signal->describe.priority;
+    if (signal->describe.title.len > 0)
+        d->decision->title = str_cut_utf8(signal->describe.title, LIMIT_TITLE);
     decide_record(d, RECORD_GOAL_UPDATED,
                   (struct evidence){.rule = STR("goal.update"),
                                     .more = goal->text,

@@ -11,19 +11,20 @@ static struct node *node_in_hand(struct deciding *d) {
     struct goal *goal = &d->decision->goal;
     if (!decide_may_plan(d))
         return NULL;
-    struct node *node = plan_find(&d->decision->plan, d->signal->node);
+    struct node *node = plan_find(&d->decision->plan, d->signal->work.node);
     if (!node || node->retired)
-        decide_refuse_because(d, ERROR_NOT_FOUND,
-                              arena_format(d->out, "the goal's plan has no node %.*s",
-                                           STR_ARG(str_cut_utf8(d->signal->node, LIMIT_NODE_ID))));
+        decide_refuse_because(
+            d, ERROR_NOT_FOUND,
+            arena_format(d->out, "the goal's plan has no node %.*s",
+                         STR_ARG(str_cut_utf8(d->signal->work.node, LIMIT_NODE_ID))));
     else if (goal->status != GOAL_ACTIVE && goal->status != GOAL_PAUSED)
         refuse(d, "the goal is %s%s; its work does not move any more",
                GOAL_STATUS[goal->status].name, "");
-    else if (d->signal->expected && d->signal->expected != goal->plan_version)
+    else if (d->signal->plan.expected && d->signal->plan.expected != goal->plan.version)
         refuse(d, "the plan has changed since%s%s", "", "");
     else {
         plan_edit(d, 0);
-        return plan_find(&d->decision->plan, d->signal->node);
+        return plan_find(&d->decision->plan, d->signal->work.node);
     }
     return NULL;
 }
@@ -34,7 +35,7 @@ static struct node *node_in_hand(struct deciding *d) {
 static enum blocked_by blocked_kind(const struct deciding *d, enum node_status to) {
     if (to != NODE_BLOCKED)
         return BLOCKED_BY_NOTHING;
-    return d->signal->blocked ? d->signal->blocked : BLOCKED_BY_OTHER;
+    return d->signal->work.blocked ? d->signal->work.blocked : BLOCKED_BY_OTHER;
 }
 
 static void blocked_say(struct deciding *d, struct node *node) {
@@ -73,7 +74,7 @@ static void work_hold(struct deciding *d, struct node *node) {
                   (struct evidence){.rule = STR("work.override"),
                                     .override = 1,
                                     .node = arena_copy(d->out, node_id(node)),
-                                    .plan_version = d->decision->goal.plan_version,
+                                    .plan.version = d->decision->goal.plan.version,
                                     .reason = d->signal->reason});
 }
 
@@ -89,7 +90,7 @@ static bool cancelled_above(const struct plan *plan, const struct node *node) {
  * cancelled. */
 static void work_override(struct deciding *d, struct node *node, enum node_status to) {
     bool parent = plan_has_children(&d->decision->plan, node);
-    if (d->signal->by == WHO_AGENT)
+    if (d->signal->sender.by == WHO_AGENT)
         decide_refuse(d, ERROR_UNAUTHORIZED);
     else if (d->signal->reason.len == 0)
         decide_refuse_because(d, ERROR_INVALID, STR("an override needs a reason"));
@@ -129,7 +130,7 @@ static void work_block(struct deciding *d, struct node *node) {
 
 /* PLAN-15, C-22: the overseer has to give evidence. A person's word is an override, and needs a reason. */
 static void work_done(struct deciding *d, struct node *node) {
-    if (d->signal->by == WHO_HUMAN)
+    if (d->signal->sender.by == WHO_HUMAN)
         work_override(d, node, NODE_DONE);
     else if (d->signal->text.len == 0)
         decide_refuse_because(d, ERROR_INVALID,
@@ -141,7 +142,7 @@ static void work_done(struct deciding *d, struct node *node) {
 
 static void work_by_table(struct deciding *d, struct node *node, enum node_status to) {
     bool parent = plan_has_children(&d->decision->plan, node);
-    bool human_done = to == NODE_DONE && d->signal->by == WHO_HUMAN;
+    bool human_done = to == NODE_DONE && d->signal->sender.by == WHO_HUMAN;
     if (node->status == to)
         return;
     if (to == NODE_CANCELLED && node->status == NODE_TODO)
@@ -176,7 +177,7 @@ void rule_work(struct deciding *d) {
         return;
     }
     enum node_status to = (enum node_status)d->signal->to, from = node->status;
-    if (d->signal->override)
+    if (d->signal->work.override)
         work_override(d, node, to);
     else
         work_by_table(d, node, to);
@@ -195,7 +196,7 @@ void rule_follow(struct deciding *d) {
     decide_record(d, RECORD_WORK_FOLLOWS,
                   (struct evidence){.rule = STR("work.follow"),
                                     .node = arena_copy(d->out, node_id(node)),
-                                    .plan_version = d->decision->goal.plan_version,
+                                    .plan.version = d->decision->goal.plan.version,
                                     .reason = d->signal->reason});
     plan_settle(d);
 }

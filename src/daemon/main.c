@@ -450,7 +450,7 @@ static bool daemon_open(struct daemon *daemon, char *error, size_t error_size) {
     struct runs_places places = {.state = daemon->options.folder,
                                  .socket = daemon->runs_socket,
                                  .hidden = {daemon->options.socket, daemon->options.store,
-                                            daemon->context.settings->file.at}};
+                                            daemon->context.settings->source.file.at}};
     daemon->executor.agents.real =
         runs_start(&daemon->loop, &daemon->executor, &daemon->context, &places);
     if (!daemon->executor.agents.real)

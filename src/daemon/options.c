@@ -161,7 +161,7 @@ static void store_folder_make(const struct options *options) {
     static const char SQLITE[] = "sqlite:";
     const struct setting *row = setting_find(STR("storage.store")).row;
     char path[sizeof options->store];
-    if (options->settings->origins[setting_place(row)].origin != ORIGIN_DEFAULT)
+    if (options->settings->source.origins[setting_place(row)].origin != ORIGIN_DEFAULT)
         return;
     snprintf(path, sizeof path, "%s", options->store + strlen(SQLITE));
     *strrchr(path, '/') = 0;

@@ -296,7 +296,8 @@ static bool signal_name(struct call *call, struct signal *signal) {
 }
 
 static bool signal_is_fit(struct call *call, const struct signal *signal) {
-    if (text_has_secret(signal->command)) /* if it were redacted, it would be another command */
+    if (text_has_secret(
+            signal->describe.command)) /* if it were redacted, it would be another command */
         return op_refuse(
             &call->op, ERROR_INVALID,
             "The command contains what looks like a secret, and would be stored. Put the secret into "
@@ -309,16 +310,16 @@ static bool signal_is_fit(struct call *call, const struct signal *signal) {
 
 static bool signal_build(struct call *call, const struct store_answer *answer, struct signal *ret) {
     struct building building = {.call = call, .answer = answer};
-    building.signal.by = caller_who(&call->caller);
-    building.signal.trace = call->op.args.trace;
+    building.signal.sender.by = caller_who(&call->caller);
+    building.signal.sender.trace = call->op.args.trace;
     built(call, signal_make, &building);
     if (!building.made || !signal_is_fit(call, &building.signal))
         return false;
     *ret = building.signal;
     ret->at = call->op.at;
-    ret->actor = str_of(call->caller.actor);
-    if (ret->assignment && ret->assignment == call->caller.assignment)
-        ret->run = call->caller.run_n; /* P10: its report counts for this run only */
+    ret->sender.actor = str_of(call->caller.actor);
+    if (ret->about.assignment && ret->about.assignment == call->caller.assignment)
+        ret->about.run = call->caller.run_n; /* P10: its report counts for this run only */
     return signal_name(call, ret);
 }
 
@@ -367,7 +368,7 @@ static bool is_for_spool(const struct call *call) {
 /* The ledger already has the signal and may still write it; its key makes it take effect only once. The spool gets the
  * same signal, byte for byte: another thread may still be building one, and nothing is built here. */
 static bool expired_spool(struct call *call) {
-    if (!atomic_load(&call->built) || call->spooling || !call->sent.keyed ||
+    if (!atomic_load(&call->built) || call->spooling || !call->sent.once.keyed ||
         !may_be_spooled(call) ||
         (call->op.op->answer == ANSWER_SPOOLED && !spool_is_wanted(call->context->spool)))
         return false;

@@ -20,8 +20,8 @@ static pthread_mutex_t reloading = PTHREAD_MUTEX_INITIALIZER; /* one reload at a
 static void held(const struct settings *settings, bool more) {
     struct settings *counted = (struct settings *)(uintptr_t)settings;
     pthread_mutex_lock(&holding);
-    counted->holders += more ? 1 : UINT32_MAX;
-    bool last = counted->holders == 0;
+    counted->source.holders += more ? 1 : UINT32_MAX;
+    bool last = counted->source.holders == 0;
     pthread_mutex_unlock(&holding);
     if (last)
         config_free(counted);
@@ -30,7 +30,7 @@ static void held(const struct settings *settings, bool more) {
 const struct settings *context_settings(struct daemon_context *context) {
     pthread_mutex_lock(&holding);
     struct settings *settings = (struct settings *)(uintptr_t)context->settings;
-    settings->holders++;
+    settings->source.holders++;
     pthread_mutex_unlock(&holding);
     return settings;
 }
@@ -42,7 +42,7 @@ void context_settings_drop(const struct settings *settings) {
 void context_settings_set(struct daemon_context *context, struct settings *settings) {
     pthread_mutex_lock(&holding);
     const struct settings *before = context->settings;
-    settings->holders++;
+    settings->source.holders++;
     context->settings = settings;
     pthread_mutex_unlock(&holding);
     if (before)
@@ -102,8 +102,8 @@ static void change_note(struct replacing *r, const struct setting *row) {
     write_raw(&r->words, line);
     if (now)
         return;
-    setting_copy(r->after, r->before, row, &r->after->arena);
-    r->after->origins[setting_place(row)] = r->before->origins[setting_place(row)];
+    setting_copy(r->after, r->before, row, &r->after->source.arena);
+    r->after->source.origins[setting_place(row)] = r->before->source.origins[setting_place(row)];
 }
 
 static bool list_differs(const struct settings *a, const struct settings *b,
@@ -188,8 +188,8 @@ static json_t *reload(struct daemon_context *context, struct str actor, char *wh
         policy_send(context, r.after, actor, words, hash);
         log_info("settings reloaded by %.*s: %.*s", STR_ARG(actor),
                  STR_ARG(words.len ? words : STR("nothing is new")));
-        result = json_pack("{s:o, s:s, s:O}", "file", json_text(r.after->file), "policy", hash,
-                           "changed", r.changes);
+        result = json_pack("{s:o, s:s, s:O}", "file", json_text(r.after->source.file), "policy",
+                           hash, "changed", r.changes);
         context_settings_set(context, r.after);
     } else {
         snprintf(why, why_size, "there is no memory to reload the settings");
@@ -229,7 +229,7 @@ static json_t *shown(const struct settings *settings, const struct setting *row,
 }
 
 static void origin_show(json_t *json, const struct settings *settings, const struct setting *row) {
-    const struct origin_place *origin = &settings->origins[setting_place(row)];
+    const struct origin_place *origin = &settings->source.origins[setting_place(row)];
     json_object_set_new(json, "origin", json_string(name_of(&ORIGIN_NAMES, origin->origin)));
     if (origin->origin == ORIGIN_FILE)
         json_object_set_new(json, "line", json_integer(origin->line));
@@ -284,7 +284,7 @@ void config_show_answer(struct daemon_context *context, struct op_call *call) {
     struct crash_guard_report report;
     if (s.rows && crash_guard_run(showing_run, &s, &report) == CRASH_GUARD_WHOLE)
         call->result = json_pack("{s:o, s:O, s:O, s:O, s:O, s:O}", "file",
-                                 json_text(s.settings->file), "settings", s.rows, "agents",
+                                 json_text(s.settings->source.file), "settings", s.rows, "agents",
                                  s.lists[LIST_AGENTS], "channels", s.lists[LIST_CHANNELS],
                                  "budgets", s.lists[LIST_BUDGETS], "prices", s.lists[LIST_PRICES]);
     if (!call->result)

@@ -56,12 +56,12 @@ bool key_name(struct signal *signal, const struct op_call *call, bool given) {
     char *body = body_text(call->params);
     if (!body)
         return false;
-    signal->keyed = 1;
+    signal->once.keyed = 1;
     signal->source = id_derive(id_bytes(&key), str_of(body));
     free(body);
     if (given) { /* a key that was made for this call is used by no other */
-        signal->key = key;
-        signal->before = source_before(call, signal->goal, of_key, of_run);
+        signal->once.key = key;
+        signal->once.before = source_before(call, signal->goal, of_key, of_run);
     }
     if (signal->kind == SIGNAL_GOAL_CREATE)
         signal->goal = key;
@@ -72,7 +72,7 @@ void key_random(struct signal *signal) {
     uint8_t random[10];
     random_bytes(random, sizeof random);
     signal->source = id_make(signal->at / 1000, random);
-    signal->keyed = 0;
+    signal->once.keyed = 0;
     if (signal->kind == SIGNAL_GOAL_CREATE)
         signal->goal = signal->source;
 }

@@ -142,7 +142,7 @@ struct encoding {
 static void encode(void *with) {
     struct encoding *encoding = with;
     struct signal keyed = *encoding->signal;
-    keyed.keyed = 1;
+    keyed.once.keyed = 1;
     struct input *clean =
         input_make(&keyed, NULL); /* STORE-14: nothing that contains a secret is kept */
     struct str body = clean ? signal_encode(&clean->signal, &encoding->arena) : (struct str){0};
@@ -192,7 +192,7 @@ static bool refused_keep(struct spool *spool, const struct input *input) {
     FILE *file = fopen(path, "ae");
     bool kept = file &&
                 fprintf(file, "%s goal_%s %.*s: %.*s\n", ERRORS[input->error].code, goal,
-                        STR_ARG(input->signal.actor), STR_ARG(input->signal.text)) > 0 &&
+                        STR_ARG(input->signal.sender.actor), STR_ARG(input->signal.text)) > 0 &&
                 fflush(file) == 0 && fsync(fileno(file)) == 0;
     if (file)
         kept = fclose(file) == 0 && kept;

@@ -128,7 +128,8 @@ bool batch_was_sent(const struct ledger *ledger) {
 /* ---- loading ---- */
 
 static bool input_makes_fresh_goal(const struct input *input) {
-    return input->signal.kind == SIGNAL_GOAL_CREATE && !input->signal.keyed && input->tries == 0;
+    return input->signal.kind == SIGNAL_GOAL_CREATE && !input->signal.once.keyed &&
+           input->tries == 0;
 }
 
 static bool group_needs_loading(struct ledger *ledger, struct group *group) {
@@ -149,19 +150,19 @@ static bool group_needs_loading(struct ledger *ledger, struct group *group) {
 enum { ASKED_SOURCE, ASKED_KEY, ASKED_BEFORE, ASKED };
 
 static uint32_t input_asks(const struct input *input) {
-    return !input_is_remembered(input) ? 0 : id_is_set(input->signal.key) ? ASKED : ASKED_KEY;
+    return !input_is_remembered(input) ? 0 : id_is_set(input->signal.once.key) ? ASKED : ASKED_KEY;
 }
 
 static void keys_add(struct store_request *request, struct source_key *keys,
                      const struct signal *signal, uint32_t count) {
-    const struct id asked[ASKED] = {signal->source, signal->key, signal->before};
+    const struct id asked[ASKED] = {signal->source, signal->once.key, signal->once.before};
     for (uint32_t i = 0; i < count; i++)
         keys[request->key_count++] = (struct source_key){signal->goal, asked[i]};
 }
 
 /* A goal that an older build made with this key has another id. */
 static bool input_may_be_older(const struct input *input) {
-    return input->signal.kind == SIGNAL_GOAL_CREATE && id_is_set(input->signal.before);
+    return input->signal.kind == SIGNAL_GOAL_CREATE && id_is_set(input->signal.once.before);
 }
 
 static bool load_request(struct ledger *ledger) {
@@ -179,7 +180,7 @@ static bool load_request(struct ledger *ledger) {
         if (group_needs_loading(ledger, &batch->groups[i]))
             ids[request->id_count++] = first->signal.goal;
         if (input_may_be_older(first))
-            ids[request->id_count++] = first->signal.before;
+            ids[request->id_count++] = first->signal.once.before;
     }
     ids_sort(ids, request->id_count);
     for (uint32_t i = 0; i < batch->input_count; i++)
@@ -214,8 +215,8 @@ static void group_is_older(struct ledger *ledger, struct group *group) {
     for (uint32_t i = group->from; i < group->to; i++) {
         struct signal *signal = &batch->inputs[i]->signal;
         if (signal->kind == SIGNAL_GOAL_CREATE)
-            signal->goal = signal->before;
-        signal->key = signal->before = (struct id){{0}};
+            signal->goal = signal->once.before;
+        signal->once.key = signal->once.before = (struct id){{0}};
     }
     group->forward = true; /* nothing is left to decide or to forward */
     group_again(ledger, group);
@@ -243,7 +244,7 @@ static void load_absorb(struct ledger *ledger, const struct store_answer *answer
         const struct signal *first = &batch->inputs[group->from]->signal;
         const struct goal_loaded *loaded = loaded_find(ledger, answer, first->goal);
         const struct goal_loaded *older = input_may_be_older(batch->inputs[group->from])
-                                              ? loaded_find(ledger, answer, first->before)
+                                              ? loaded_find(ledger, answer, first->once.before)
                                               : NULL;
         if (loaded)
             group_loaded(ledger, group, loaded);
@@ -328,7 +329,7 @@ static void input_release(struct ledger *ledger, struct input *input, const stru
         SIGNAL_EFFECT_LOST) /* an effect that may be repeated still has to be done */
         ledger_meet_again(ledger, goal);
     input->version = goal->version;
-    input->seq = goal->seq;
+    input->seq = goal->records.seq;
     ledger_answer(ledger, input, input->error, input->why[0] ? input->why : NULL);
 }
 
@@ -492,8 +493,9 @@ static void recheck_request(struct ledger *ledger) {
     struct record_mark *marks =
         arena_new(&ledger->scratch, struct record_mark, batch->to - batch->from);
     for (uint32_t i = batch->from; i < batch->to; i++)
-        marks[i - batch->from] = (struct record_mark){
-            batch->commits[i].goal.id, batch->commits[i].goal.seq, batch->commits[i].goal.head};
+        marks[i - batch->from] =
+            (struct record_mark){batch->commits[i].goal.id, batch->commits[i].goal.records.seq,
+                                 batch->commits[i].goal.records.head};
     ledger->request.verb = STORE_LOAD;
     ledger->request.marks = marks;
     ledger->request.mark_count = batch->to - batch->from;
@@ -549,7 +551,7 @@ static void forward_request(struct ledger *ledger) {
             if (!input_is_forwarded(batch, i))
                 continue;
             struct signal signal = input->signal;
-            signal.keyed = 1;
+            signal.once.keyed = 1;
             rows[ledger->request.row_count++] =
                 (struct inbox_row){.source = signal.source,
                                    .goal = signal.goal,

@@ -208,8 +208,8 @@ static void add_source(struct deliberation *d, const struct input *input) {
         commit->inbox_done[commit->inbox_count++] = input->signal.source;
     if (input_is_remembered(input) && input->applied)
         commit->seen[commit->seen_count++] = input->signal.source;
-    if (id_is_set(input->signal.key) && input->applied)
-        commit->seen[commit->seen_count++] = input->signal.key;
+    if (id_is_set(input->signal.once.key) && input->applied)
+        commit->seen[commit->seen_count++] = input->signal.once.key;
 }
 
 /* ---- quarantined goals ---- */
@@ -290,8 +290,8 @@ static void clock_correct(struct deliberation *d) {
                                        .goal = d->goal.id,
                                        .at = now,
                                        .stepped = clock_moved(&d->goal, &world, now),
-                                       .actor = STR("overseer"),
-                                       .by = WHO_OVERSEER}};
+                                       .sender.actor = STR("overseer"),
+                                       .sender.by = WHO_OVERSEER}};
     if (stepped.signal.stepped != 0)
         deliberate(d, &stepped, false, false);
 }
@@ -306,9 +306,10 @@ static void deliberate(struct deliberation *d, struct input *input, bool seen, b
     }
     if (input->signal.kind == SIGNAL_GOAL_CREATE)
         input->signal.host = d->ledger->config.host;
-    seen = seen || (input->signal.keyed && source_is_in(d->commit, input->signal.source));
-    key_used = key_used || (id_is_set(input->signal.key) && !seen &&
-                            source_is_in(d->commit, input->signal.key) && input_key_refuses(input));
+    seen = seen || (input->signal.once.keyed && source_is_in(d->commit, input->signal.source));
+    key_used =
+        key_used || (id_is_set(input->signal.once.key) && !seen &&
+                     source_is_in(d->commit, input->signal.once.key) && input_key_refuses(input));
     bool undecodable = d->group->exists && !d->group->whole;
     struct decision *decision =
         undecodable ? NULL : step_guarded(d, input, seen, key_used, &report);
@@ -342,7 +343,8 @@ static bool view_changed(const struct deliberation *d) {
         return false;
     return !d->group->exists || d->commit->title.len > 0 || d->commit->tags ||
            before->quarantined != after->quarantined || before->status != after->status ||
-           before->priority != after->priority || before->percent != after->percent ||
+           before->priority != after->priority ||
+           before->progress.percent != after->progress.percent ||
            before->shown != goal_display_state(after) + 1;
 }
 

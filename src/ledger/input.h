@@ -57,14 +57,15 @@ void input_free(struct input *input);
  * goal. */
 static inline bool input_is_remembered(const struct input *input) {
     const struct signal *signal = &input->signal;
-    return signal->keyed && (signal->kind != SIGNAL_GOAL_CREATE || id_is_set(signal->key));
+    return signal->once.keyed &&
+           (signal->kind != SIGNAL_GOAL_CREATE || id_is_set(signal->once.key));
 }
 
 /* Its key names another request. That refuses it, unless its caller was told that it is kept: then it is applied under its source. */
 static inline bool input_key_refuses(struct input *input) {
     if (!input->taken && !input->from_inbox)
         return true;
-    input->signal.key = (struct id){{0}};
+    input->signal.once.key = (struct id){{0}};
     return false;
 }
 

@@ -130,7 +130,7 @@ static void host_tell(struct ledger *ledger, uint32_t host, bool back) {
                                                   .goal = admission_id(self),
                                                   .admission = self,
                                                   .to = host,
-                                                  .override = back});
+                                                  .returned = back});
 }
 
 /* A host that this process took over beats again. */
@@ -167,7 +167,7 @@ static void inbox_meet(struct ledger *ledger, const struct inbox_row *row) {
     if (!signal_decode(row->body, &signal))
         return; /* written by a newer build: the row stays for such a build */
     signal.source = row->source;
-    signal.keyed = 1; /* its sender may repeat it */
+    signal.once.keyed = 1; /* its sender may repeat it */
     struct input *input = input_make(&signal, NULL);
     if (!input)
         return; /* the row stays, and the next poll returns it again */

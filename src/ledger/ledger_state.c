@@ -20,8 +20,8 @@ void ledger_repeats_free(struct act_list *list) {
 
 bool ledger_offer_internal(struct ledger *ledger, struct signal signal) {
     signal.at = ledger->now.wall;
-    signal.actor = STR("overseer");
-    signal.by = WHO_OVERSEER;
+    signal.sender.actor = STR("overseer");
+    signal.sender.by = WHO_OVERSEER;
     struct input *input =
         ledger->waiting.count < LIMIT_QUEUE_SIGNALS ? input_make(&signal, NULL) : NULL;
     if (input) {
@@ -70,8 +70,8 @@ static bool claim_queue(struct ledger *ledger, struct act *act) {
                            .goal = act->effect.goal,
                            .effect = act->effect.n,
                            .host = ledger->config.host,
-                           .actor = STR("overseer"),
-                           .by = WHO_OVERSEER};
+                           .sender.actor = STR("overseer"),
+                           .sender.by = WHO_OVERSEER};
     struct input *input = input_make(&claim, NULL);
     if (!input)
         return false;

@@ -35,14 +35,17 @@ static struct str text_keep(struct keeping *keeping, struct str from) {
 static void policy_fill(struct keeping *keeping, const struct policy *policy, struct str text,
                         struct policy_kept *kept) {
     kept->policy = *policy;
-    kept->policy.agents =
-        bytes_keep(keeping, policy->agents, policy->agent_count * sizeof *policy->agents);
-    kept->policy.budgets =
-        bytes_keep(keeping, policy->budgets, policy->budget_count * sizeof *policy->budgets);
-    kept->policy.channels =
-        bytes_keep(keeping, policy->channels, policy->channel_count * sizeof *policy->channels);
-    kept->policy.plan_agents = text_keep(keeping, policy->plan_agents);
-    kept->policy.allow_agents = text_keep(keeping, policy->allow_agents);
+    kept->policy.dispatch.agents =
+        bytes_keep(keeping, policy->dispatch.agents,
+                   policy->dispatch.agent_count * sizeof *policy->dispatch.agents);
+    kept->policy.spending.budgets =
+        bytes_keep(keeping, policy->spending.budgets,
+                   policy->spending.budget_count * sizeof *policy->spending.budgets);
+    kept->policy.people.channels =
+        bytes_keep(keeping, policy->people.channels,
+                   policy->people.channel_count * sizeof *policy->people.channels);
+    kept->policy.plans.agents = text_keep(keeping, policy->plans.agents);
+    kept->policy.dispatch.allow_agents = text_keep(keeping, policy->dispatch.allow_agents);
     kept->text = text_keep(keeping, text);
 }
 
@@ -66,8 +69,8 @@ _Static_assert(sizeof(struct policy_agent) % 8 == 0 && sizeof(struct policy_budg
 struct input *order_policy_input(struct policy_kept *kept, struct str actor, struct str what) {
     struct signal signal = {.kind = SIGNAL_POLICY_CHANGE,
                             .goal = SYSTEM_GOAL,
-                            .actor = actor,
-                            .by = WHO_HUMAN,
+                            .sender.actor = actor,
+                            .sender.by = WHO_HUMAN,
                             .text = str_cut_utf8(what, LIMIT_REPORT)};
     struct input *input = kept ? input_make(&signal, NULL) : NULL;
     if (input)
@@ -125,8 +128,8 @@ static struct evidence evidence_of(const struct ledger *ledger, const struct inp
         const struct signal *signal = &input->signal;
         evidence = (struct evidence){.signal = signal->kind,
                                      .source = signal->source,
-                                     .actor = signal->actor,
-                                     .by = signal->by,
+                                     .actor = signal->sender.actor,
+                                     .by = signal->sender.by,
                                      .text = str_cut_utf8(signal->text, LIMIT_REPORT),
                                      .reason = str_cut_utf8(signal->reason, LIMIT_REASON)};
     }

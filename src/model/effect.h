@@ -26,6 +26,15 @@ enum promise {
                      * after a crash, until an outcome is stored */
 };
 
+/* check, land: the commit that lands. */
+struct effect_candidate {
+    struct str commit;   /* land: the candidate that passed */
+    struct str onto;     /* land: the target's tip that it was built on */
+    struct str snapshot; /* check: build the candidate from this again; empty: from the worktree */
+    struct str conflict; /* check: names the conflict that was reported to its agent */
+    struct hash digest;  /* land: how the candidate was checked: VERIFICATION */
+};
+
 struct effect {
     enum effect_kind kind;
     struct id goal;
@@ -47,11 +56,7 @@ struct effect {
     uint32_t words;       /* enum wording: kind of the text */
     uint32_t permits;     /* send: answer to a permission request: enum permission */
     struct str node;
-    struct str commit;   /* land: the candidate that passed */
-    struct str onto;     /* land: the target's tip that it was built on */
-    struct str snapshot; /* check: build the candidate from this again; empty: from the worktree */
-    struct str conflict; /* check: names the conflict that was reported to its agent */
-    struct hash digest;  /* land: how the candidate was checked: VERIFICATION */
+    struct effect_candidate candidate;
     struct hash start; /* spawn: of the BEGINNING to start with again; zero: as the settings say */
     int64_t orphan_after; /* spawn: P10, how long its hold waits for its host, microseconds */
 

@@ -17,55 +17,55 @@ static const struct field HOT[] = {
      0, NULL},
     {"need", FIELD_ENUM, 2, FIELD_OF(goal, need), 0, 0, &NEED_NAMES, "what it wants from a person",
      0, NULL},
-    {"createdAt", FIELD_TIME, 3, FIELD_OF(goal, created_at), 0, 0, NULL, "when it was created", 0,
-     NULL},
-    {"updatedAt", FIELD_TIME, 4, FIELD_OF(goal, updated_at), 0, 0, NULL, "when it last changed", 0,
-     NULL},
-    {"reports", FIELD_U32, 5, FIELD_OF(goal, reports), 0, 0, NULL, "progress reports accepted", 0,
-     NULL},
-    {"effectsMade", FIELD_U32, 6, FIELD_OF(goal, effects_made), 0, 0, NULL, "effects ever decided",
+    {"createdAt", FIELD_TIME, 3, FIELD_OF(goal, times.created_at), 0, 0, NULL,
+     "when it was created", 0, NULL},
+    {"updatedAt", FIELD_TIME, 4, FIELD_OF(goal, times.updated_at), 0, 0, NULL,
+     "when it last changed", 0, NULL},
+    {"reports", FIELD_U32, 5, FIELD_OF(goal, progress.reports), 0, 0, NULL,
+     "progress reports accepted", 0, NULL},
+    {"effectsMade", FIELD_U32, 6, FIELD_OF(goal, effects.made), 0, 0, NULL, "effects ever decided",
      0, NULL},
-    {"lastExit", FIELD_INT, 7, FIELD_OF(goal, last_exit), 0, 0, NULL,
+    {"lastExit", FIELD_INT, 7, FIELD_OF(goal, progress.last_exit), 0, 0, NULL,
      "exit status of its last command", 0, NULL},
     {"priority", FIELD_ENUM, 8, FIELD_OF(goal, priority), 0, 0, &PRIORITY_NAMES, "how urgent it is",
      0, NULL},
     {"textHash", FIELD_HASH, 9, FIELD_OF(goal, text), 0, FIELD_HIDDEN, NULL, "of its definition", 0,
      NULL},
-    {"planVersion", FIELD_UINT, 10, FIELD_OF(goal, plan_version), 0, 0, NULL,
+    {"planVersion", FIELD_UINT, 10, FIELD_OF(goal, plan.version), 0, 0, NULL,
      "revision of its plan, from 1", 0, NULL},
-    {"nodesMade", FIELD_U32, 11, FIELD_OF(goal, nodes_made), 0, FIELD_HIDDEN, NULL,
+    {"nodesMade", FIELD_U32, 11, FIELD_OF(goal, plan.nodes_made), 0, FIELD_HIDDEN, NULL,
      "nodes its plans ever had", 0, NULL},
-    {"percent", FIELD_U32, 12, FIELD_OF(goal, percent), 0, 0, NULL, "of its plan that is done", 0,
-     NULL},
-    {"proposalHash", FIELD_HASH, 13, FIELD_OF(goal, proposal), 0, FIELD_HIDDEN, NULL,
+    {"percent", FIELD_U32, 12, FIELD_OF(goal, progress.percent), 0, 0, NULL,
+     "of its plan that is done", 0, NULL},
+    {"proposalHash", FIELD_HASH, 13, FIELD_OF(goal, plan.proposal), 0, FIELD_HIDDEN, NULL,
      "of a plan that waits for a person", 0, NULL},
-    {"proposalBase", FIELD_UINT, 14, FIELD_OF(goal, proposal_base), 0, FIELD_HIDDEN, NULL,
+    {"proposalBase", FIELD_UINT, 14, FIELD_OF(goal, plan.proposal_base), 0, FIELD_HIDDEN, NULL,
      "plan version it was made for", 0, NULL},
-    {"review", FIELD_FLAG, 15, FIELD_OF(goal, review), 0, 0, NULL,
+    {"review", FIELD_FLAG, 15, FIELD_OF(goal, plan.review), 0, 0, NULL,
      "somebody asked that the plan be looked at", 0, NULL},
-    {"endedAt", FIELD_TIME, 16, FIELD_OF(goal, ended_at), 0, 0, NULL,
+    {"endedAt", FIELD_TIME, 16, FIELD_OF(goal, times.ended_at), 0, 0, NULL,
      "when it was completed or cancelled", 0, NULL},
     {"era", FIELD_UINT, 17, FIELD_OF(goal, era), 0, FIELD_HIDDEN, NULL,
      "of the store, when it was last decided about", 0, NULL},
-    {"working", FIELD_U32, 18, FIELD_OF(goal, working), 0, 0, NULL,
+    {"working", FIELD_U32, 18, FIELD_OF(goal, progress.working), 0, 0, NULL,
      "nodes that are being worked on", 0, NULL},
     {"partsMade", FIELD_U32, 19, FIELD_OF(goal, parts_made), 0, FIELD_HIDDEN, NULL,
      "assignments, runs … ever made", 0, NULL},
     {"shown", FIELD_U32, 20, FIELD_OF(goal, shown), 0, FIELD_HIDDEN, NULL,
      "face + 1 that lists show", 0, NULL},
-    {"succeeded", FIELD_FLAG, 21, FIELD_OF(goal, succeeded), 0, FIELD_HIDDEN, NULL,
+    {"succeeded", FIELD_FLAG, 21, FIELD_OF(goal, progress.succeeded), 0, FIELD_HIDDEN, NULL,
      "its newest command ended with 0", 0, NULL},
-    {"reopened", FIELD_FLAG, 22, FIELD_OF(goal, reopened), 0, FIELD_HIDDEN, NULL,
+    {"reopened", FIELD_FLAG, 22, FIELD_OF(goal, plan.reopened), 0, FIELD_HIDDEN, NULL,
      "opened again, and nothing has moved since", 0, NULL},
     {"desk", FIELD_U32, 23, FIELD_OF(goal, admission), 0, FIELD_HIDDEN, NULL,
      "the host whose desk this is", 0, NULL},
-    {"questions", FIELD_U32, 24, FIELD_OF(goal, questions), 0, 0, NULL, "open questions to people",
-     0, NULL},
-    {"said", FIELD_U32, 25, FIELD_OF(goal, notices), 0, FIELD_HIDDEN, NULL,
+    {"questions", FIELD_U32, 24, FIELD_OF(goal, people.questions), 0, 0, NULL,
+     "open questions to people", 0, NULL},
+    {"said", FIELD_U32, 25, FIELD_OF(goal, people.notices), 0, FIELD_HIDDEN, NULL,
      "messages to people in this hour", 0, NULL},
-    {"saidSince", FIELD_TIME, 26, FIELD_OF(goal, notices_since), 0, FIELD_HIDDEN, NULL,
+    {"saidSince", FIELD_TIME, 26, FIELD_OF(goal, people.notices_since), 0, FIELD_HIDDEN, NULL,
      "when that hour began", 0, NULL},
-    {"wantsAt", FIELD_TIME, 27, FIELD_OF(goal, wants_at), 0, FIELD_HIDDEN, NULL,
+    {"wantsAt", FIELD_TIME, 27, FIELD_OF(goal, times.wants_at), 0, FIELD_HIDDEN, NULL,
      "when something is to be done by itself", 0, NULL},
     {"paceNext", FIELD_TIME, 28, FIELD_OF(goal, pace.next), 0, FIELD_HIDDEN, NULL,
      "of a desk: when its acts are paid for", 0, NULL},
@@ -81,20 +81,20 @@ static const struct field HOT[] = {
      "a person let it go on then", 0, NULL},
     {"paceAlone", FIELD_TIME, 37, FIELD_OF(goal, pace.alone_at), 0, FIELD_HIDDEN, NULL,
      "a person wanted agents left alone then", 0, NULL},
-    {"cost", FIELD_UINT, 34, FIELD_OF(goal, cost), 0, 0, NULL, "spent so far, in millionths", 0,
-     NULL},
-    {"tokens", FIELD_UINT, 35, FIELD_OF(goal, tokens), 0, 0, NULL, "used so far", 0, NULL},
-    {"starts", FIELD_UINT, 36, FIELD_OF(goal, starts), 0, 0, NULL, "times that work was begun", 0,
-     NULL},
+    {"cost", FIELD_UINT, 34, FIELD_OF(goal, spent.cost), 0, 0, NULL, "spent so far, in millionths",
+     0, NULL},
+    {"tokens", FIELD_UINT, 35, FIELD_OF(goal, spent.tokens), 0, 0, NULL, "used so far", 0, NULL},
+    {"starts", FIELD_UINT, 36, FIELD_OF(goal, spent.starts), 0, 0, NULL,
+     "times that work was begun", 0, NULL},
     {"workspace", FIELD_FLAG, 38, FIELD_OF(goal, workspace), 0, FIELD_HIDDEN, NULL,
      "it is a workspace", 0, NULL},
-    {"clock", FIELD_INT, 60, FIELD_OF(goal, clock), 0, FIELD_HIDDEN, NULL,
+    {"clock", FIELD_INT, 60, FIELD_OF(goal, clock.steps), 0, FIELD_HIDDEN, NULL,
      "sum of clock steps that its times are corrected by", 0, NULL},
-    {"clockId", FIELD_U32, 61, FIELD_OF(goal, clock_id), 0, FIELD_HIDDEN, NULL,
+    {"clockId", FIELD_U32, 61, FIELD_OF(goal, clock.id), 0, FIELD_HIDDEN, NULL,
      "whose count of steps that is", 0, NULL},
 #ifdef OVERSEER_TOMORROW
-    {"tomorrow", FIELD_U32, 100, FIELD_OF(goal, tomorrow), 0, FIELD_HIDDEN, NULL, "of the tests", 0,
-     NULL},
+    {"tomorrow", FIELD_U32, 100, FIELD_OF(goal, progress.tomorrow), 0, FIELD_HIDDEN, NULL,
+     "of the tests", 0, NULL},
 #endif
 };
 
@@ -152,12 +152,13 @@ static const struct field VIEW[] = {
 const struct shape GOAL_VIEW = SHAPE_OF(goal_view, "goal_view", 1, VIEW);
 
 bool goal_is_open(const struct goal *goal) {
-    return goal->status == GOAL_ACTIVE || goal->status == GOAL_PAUSED || goal->open_count > 0;
+    return goal->status == GOAL_ACTIVE || goal->status == GOAL_PAUSED ||
+           goal->effects.open_count > 0;
 }
 
 bool goal_needs_person(const struct goal *goal) {
-    return goal->quarantined || goal->need != NEED_NOTHING || goal->questions > 0 || goal->review ||
-           !hash_is_zero(&goal->proposal);
+    return goal->quarantined || goal->need != NEED_NOTHING || goal->people.questions > 0 ||
+           goal->plan.review || !hash_is_zero(&goal->plan.proposal);
 }
 
 struct id goal_plan_id(const struct goal *goal) {
@@ -166,9 +167,9 @@ struct id goal_plan_id(const struct goal *goal) {
 }
 
 struct effect_slot *goal_effect(struct goal *goal, uint32_t n) {
-    for (uint32_t i = 0; i < goal->open_count; i++)
-        if (goal->open[i].n == n)
-            return &goal->open[i];
+    for (uint32_t i = 0; i < goal->effects.open_count; i++)
+        if (goal->effects.open[i].n == n)
+            return &goal->effects.open[i];
     return NULL;
 }
 
@@ -180,25 +181,25 @@ int64_t effect_deadline(const struct effect_slot *slot) {
 
 int64_t goal_due(const struct goal *goal) {
     int64_t due = TIME_NEVER;
-    for (uint32_t i = 0; i < goal->open_count; i++)
-        if (effect_deadline(&goal->open[i]) < due)
-            due = effect_deadline(&goal->open[i]);
-    return goal->wants_at && goal->wants_at < due ? goal->wants_at : due;
+    for (uint32_t i = 0; i < goal->effects.open_count; i++)
+        if (effect_deadline(&goal->effects.open[i]) < due)
+            due = effect_deadline(&goal->effects.open[i]);
+    return goal->times.wants_at && goal->times.wants_at < due ? goal->times.wants_at : due;
 }
 
 /* ESCALATE-07: a message that is being delivered does not keep work from being done. */
 uint32_t goal_works(const struct goal *goal) {
     uint32_t works = 0;
-    for (uint32_t i = 0; i < goal->open_count; i++) {
-        enum effect_class class = EFFECTS[goal->open[i].kind].class;
+    for (uint32_t i = 0; i < goal->effects.open_count; i++) {
+        enum effect_class class = EFFECTS[goal->effects.open[i].kind].class;
         works += class != EFFECT_CLASS_PEOPLE && class != EFFECT_CLASS_INSIDE;
     }
     return works;
 }
 
 bool goal_has_effect(const struct goal *goal, enum effect_state state) {
-    for (uint32_t i = 0; i < goal->open_count; i++)
-        if (goal->open[i].state == state)
+    for (uint32_t i = 0; i < goal->effects.open_count; i++)
+        if (goal->effects.open[i].state == state)
             return true;
     return false;
 }
@@ -211,7 +212,7 @@ enum display_state goal_display_state(const struct goal *goal) {
     if (goal_has_effect(goal, EFFECT_RUNNING))
         return DISPLAY_WORKING;
     switch (goal->status) {
-    case GOAL_ACTIVE: return goal->working > 0 ? DISPLAY_WORKING : DISPLAY_QUEUED;
+    case GOAL_ACTIVE: return goal->progress.working > 0 ? DISPLAY_WORKING : DISPLAY_QUEUED;
     case GOAL_PAUSED: return DISPLAY_PAUSED;
     case GOAL_CANCELLED: return DISPLAY_CANCELLED;
     case GOAL_ARCHIVED: return DISPLAY_ARCHIVED;
@@ -220,13 +221,13 @@ enum display_state goal_display_state(const struct goal *goal) {
 }
 
 static const char *effects_broken(const struct goal *goal) {
-    for (uint32_t i = 0; i < goal->open_count; i++) {
-        const struct effect_slot *slot = &goal->open[i];
+    for (uint32_t i = 0; i < goal->effects.open_count; i++) {
+        const struct effect_slot *slot = &goal->effects.open[i];
         if (slot->state >= EFFECT_ENDED)
             return "an open effect has ended";
-        if (slot->n >= goal->effects_made)
+        if (slot->n >= goal->effects.made)
             return "an effect was never made";
-        if (i > 0 && slot->n <= goal->open[i - 1].n)
+        if (i > 0 && slot->n <= goal->effects.open[i - 1].n)
             return "effects are out of order";
         if ((slot->state == EFFECT_READY) != (slot->run_host == 0))
             return "an effect is claimed by nobody, or ready and claimed";
@@ -235,20 +236,20 @@ static const char *effects_broken(const struct goal *goal) {
 }
 
 const char *goal_broken(const struct goal *goal) {
-    if (goal->version == 0 || goal->seq == 0)
+    if (goal->version == 0 || goal->records.seq == 0)
         return "a goal without a version or a record";
     if (goal->status >= GOAL_STATUSES || goal->need >= NEEDS || goal->priority >= PRIORITIES)
         return "a status out of its table";
-    if (goal->open_count > LIMIT_OPEN_EFFECTS)
+    if (goal->effects.open_count > LIMIT_OPEN_EFFECTS)
         return "too many open effects";
     if (goal->status == GOAL_COMPLETED && (goal_works(goal) > 0 || goal->need != NEED_NOTHING))
         return "completed with something open";
-    if ((goal->ended_at != 0) != (goal->status >= GOAL_COMPLETED))
+    if ((goal->times.ended_at != 0) != (goal->status >= GOAL_COMPLETED))
         return "ended without an end, or an end without having ended";
-    if (goal->percent > 100 ||
-        (goal->plan_version == 0 && (goal->percent > 0 || goal->nodes_made > 0)))
+    if (goal->progress.percent > 100 ||
+        (goal->plan.version == 0 && (goal->progress.percent > 0 || goal->plan.nodes_made > 0)))
         return "progress of a plan that there is not";
-    if (goal->nodes_made > LIMIT_NODES)
+    if (goal->plan.nodes_made > LIMIT_NODES)
         return "too many nodes";
     if (!goal->quarantined && goal->due_at > goal_due(goal))
         return "due later than its earliest deadline";

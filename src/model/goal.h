@@ -25,57 +25,94 @@ struct pace {
     int64_t alone_at;    /* a person rejected everything that was requested until then */
 };
 
+/* The chain of its records. */
+struct goal_records {
+    uint64_t seq;     /* of the newest */
+    struct hash head; /* of the newest: the end of the chain */
+};
+
+struct goal_times {
+    int64_t created_at, updated_at, ended_at;
+    int64_t
+        wants_at; /* earliest time at which its assignments and questions need a step by themselves */
+};
+
+/* How far it is. */
+struct goal_progress {
+    uint32_t reports;    /* progress reports accepted */
+    uint32_t percent;    /* of its plan that is done */
+    uint32_t working;    /* leaves of its plan that are in progress */
+    int64_t last_exit;   /* of the newest command that ended */
+    uint32_t succeeded;  /* 1: that command ended with 0 */
+#ifdef OVERSEER_TOMORROW /* a test build for rolling upgrades: tests/upgrade */
+    uint32_t tomorrow;   /* reports counted since the whole fleet knows this field */
+#endif
+};
+
+/* The revisions of its plan; the nodes are in struct plan. */
+struct goal_plan {
+    uint64_t version;       /* PLAN-17: 0: no plan yet */
+    uint32_t nodes_made;    /* the next node's ordinal */
+    uint32_t review;        /* 1: a review of the plan was requested */
+    struct hash proposal;   /* PLAN-33: of an encoded PLAN that waits for a person; zero: none */
+    uint64_t proposal_base; /* the plan version that it was made for */
+    uint32_t reopened;      /* 1: it was reopened, and nothing in its plan has moved since */
+};
+
+/* What it asked and told people. */
+struct goal_people {
+    uint32_t questions; /* open questions to a person */
+    uint32_t notices;   /* messages to people in the hour that began at notices_since */
+    int64_t notices_since;
+};
+
+/* Of all its assignments, as far as settled. */
+struct goal_spent {
+    uint64_t cost, tokens, starts;
+};
+
+/* The clock steps by which its stored times are corrected. */
+struct goal_clock {
+    int64_t steps; /* their sum, */
+    uint32_t id;   /* and which count that is: see struct world; 0: none */
+};
+
+/* Its effects that have not ended, in order of n. */
+struct goal_effects {
+    uint32_t made; /* the next effect's ordinal */
+    uint32_t open_count;
+    struct effect_slot open[LIMIT_OPEN_EFFECTS];
+};
+
 struct goal {
     struct id id;
     uint32_t owner;   /* the host that decides about it */
     uint64_t fence;   /* raised at each take-over; sent with every action */
     uint64_t version; /* raised by each commit, and checked there */
-    uint64_t seq;     /* of its newest record */
-    struct hash head; /* of its newest record: the end of the chain */
+    struct goal_records records;
     int64_t due_at;   /* needs a signal then, even if nothing happens */
     bool quarantined; /* set aside: not stepped until a person releases it */
 
     /* the hot part, encoded by GOAL_HOT */
     enum goal_status status;
     enum need need;
-    int64_t created_at, updated_at, ended_at;
-    uint32_t reports;      /* progress reports accepted */
-    uint32_t effects_made; /* the next effect's ordinal */
-    int64_t last_exit;     /* of the newest command that ended */
     enum priority priority;
-    struct hash text;       /* of its encoded GOAL_TEXT; zero: it has none */
-    uint64_t plan_version;  /* PLAN-17: 0: no plan yet */
-    uint32_t nodes_made;    /* the next node's ordinal */
-    uint32_t percent;       /* of its plan that is done */
-    uint32_t working;       /* leaves of its plan that are in progress */
-    struct hash proposal;   /* PLAN-33: of an encoded PLAN that waits for a person; zero: none */
-    uint64_t proposal_base; /* the plan version that it was made for */
-    uint32_t review;        /* 1: a review of the plan was requested */
-    uint32_t parts_made;    /* the next ordinal of its assignments, runs … */
-    uint32_t shown;         /* display state + 1 in its row of goal_view; 0: no row yet */
-    uint64_t era;           /* era of the store when it was last stepped: a restore raises it */
-    uint32_t succeeded;     /* 1: its newest command ended with 0 */
-    uint32_t reopened;      /* 1: it was reopened, and nothing in its plan has moved since */
-    uint32_t admission;     /* host whose admission this is; 0: an ordinary goal */
+    struct goal_times times;
+    struct goal_progress progress;
+    struct hash text; /* of its encoded GOAL_TEXT; zero: it has none */
+    struct goal_plan plan;
+    uint32_t parts_made; /* the next ordinal of its assignments, runs … */
+    uint32_t shown;      /* display state + 1 in its row of goal_view; 0: no row yet */
+    uint64_t era;        /* era of the store when it was last stepped: a restore raises it */
+    uint32_t admission;  /* host whose admission this is; 0: an ordinary goal */
     uint32_t
         workspace; /* 1: a workspace (model/lane.h), and `admission` is the host that made it */
-    uint32_t questions; /* open questions to a person */
-    uint32_t notices;   /* messages to people in the hour that began at notices_since */
-    int64_t notices_since;
-    int64_t
-        wants_at; /* earliest time at which its assignments and questions need a step by themselves */
-    struct pace pace;              /* of admission */
-    uint64_t cost, tokens, starts; /* of all its assignments, as far as settled */
+    struct goal_people people;
+    struct goal_spent spent;
     struct hash origin; /* ESCALATE-13: of the channel that it came from; zero: the operator's */
-    int64_t clock;      /* sum of the clock steps by which its stored times are corrected, */
-    uint32_t clock_id;  /* and which count that is: see struct world; 0: none */
-
-#ifdef OVERSEER_TOMORROW /* a test build for rolling upgrades: tests/upgrade */
-    uint32_t tomorrow;   /* reports counted since the whole fleet knows this field */
-#endif
-
-    struct effect_slot open[LIMIT_OPEN_EFFECTS]; /* in order of n */
-    uint32_t open_count;
+    struct goal_clock clock;
+    struct pace pace; /* of admission */
+    struct goal_effects effects;
 };
 
 extern const struct shape GOAL_HOT;

@@ -9,9 +9,9 @@
 
 struct id workspace_id(const struct policy *policy, uint32_t host) {
     uint8_t key[12];
-    uint32_t of_host = policy->workspace_local ? host : 0;
+    uint32_t of_host = policy->landing.workspace_local ? host : 0;
     for (size_t i = 0; i < 8; i++)
-        key[i] = (uint8_t)(policy->workspace >> (8 * i));
+        key[i] = (uint8_t)(policy->landing.workspace >> (8 * i));
     for (size_t i = 0; i < 4; i++)
         key[8 + i] = (uint8_t)(of_host >> (8 * i));
     return id_derive(STR("workspace"), (struct str){(const char *)key, sizeof key});
@@ -19,7 +19,7 @@ struct id workspace_id(const struct policy *policy, uint32_t host) {
 
 /* Time to queue for a worker and to fetch the target, in addition to the checks; for the first build and each rebuild. */
 int64_t lane_slot_within(const struct policy *policy) {
-    return (policy->check_within + MINUTES(30)) * (policy->land_rechecks + 1);
+    return (policy->checks.within + MINUTES(30)) * (policy->landing.rechecks + 1);
 }
 
 const struct permit *lane_holder(const struct permits *permits) {

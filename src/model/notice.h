@@ -26,6 +26,29 @@ struct notice_origin {
     struct str channel, to, thread, account;
 };
 
+struct notice_answers {
+    struct texts options;
+    struct str fallback; /* answer that counts if none is given */
+    int64_t expires_at;  /* when it counts; 0: never */
+};
+
+struct notice_detection {
+    struct str type, severity, message;
+};
+
+struct notice_intervention {
+    struct str level, reason;
+};
+
+/* What is known of earlier messages. */
+struct notice_attempt {
+    uint32_t times; /* how often this cause was reported before */
+    struct str
+        earlier; /* reference of an earlier message on this channel that is still open: this one continues it */
+    uint32_t
+        unsure; /* an earlier attempt to send this message has an unknown outcome: look first */
+};
+
 struct notice {
     struct id id; /* of the effect: names this message permanently, across all attempts */
     struct id goal;
@@ -35,23 +58,17 @@ struct notice {
     struct str question; /* short id: Q1 */
     struct str cause;    /* de-duplication key: the same cause is the same problem */
     struct str title, text;
-    struct str task;      /* what is being worked on */
-    struct texts options; /* answer options */
-    struct str fallback;  /* answer that counts if none is given */
-    int64_t expires_at;   /* when it counts; 0: never */
+    struct str task; /* what is being worked on */
+    struct notice_answers answers;
     struct str node, assignment;
     uint32_t iteration;
     struct str rule, reason;
-    struct str detection_type, detection_severity, detection_message;
+    struct notice_detection detection;
     struct str evidence; /* JSON */
     struct texts recommendations;
-    struct str intervention_level, intervention_reason;
+    struct notice_intervention intervention;
     int64_t at;
-    uint32_t times; /* how often this cause was reported before */
-    struct str
-        earlier; /* reference of an earlier message on this channel that is still open: this one continues it */
-    uint32_t
-        unsure; /* an earlier attempt to send this message has an unknown outcome: look first */
+    struct notice_attempt attempt;
     struct notice_origin origin;
     struct str url; /* where a person can read more */
 };

@@ -177,7 +177,7 @@ const char *live_broken(const struct live *live, const struct goal *goal) {
     }
     for (uint32_t i = 0; i < live->questions.count; i++)
         asked += question_counts(&live->questions.at[i]);
-    if (asked != goal->questions)
+    if (asked != goal->people.questions)
         return "the open questions are counted wrongly";
     return goal->workspace ? lane_broken(live) : goal->admission ? admission_broken(live) : NULL;
 }

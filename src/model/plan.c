@@ -87,16 +87,18 @@ static const struct field NODE_FIELDS[] = {
     NAMED("retired", FIELD_FLAG, 7, node, retired, 0, 0, NULL, "no longer in the plan"),
     NAMED("blockedBy", FIELD_ENUM, 8, node, blocked, 0, 0, &BLOCKED_NAMES, "why it cannot go on"),
     NAMED("effortMinutes", FIELD_U32, 9, node, effort, 0, 0, NULL, "how long it may take"),
-    NAMED("createdAt", FIELD_TIME, 10, node, created_at, 0, 0, NULL, "when it was planned"),
-    NAMED("updatedAt", FIELD_TIME, 11, node, updated_at, 0, 0, NULL, "when it last changed"),
-    NAMED("startedAt", FIELD_TIME, 12, node, started_at, 0, 0, NULL, "when work on it began"),
-    NAMED("endedAt", FIELD_TIME, 13, node, ended_at, 0, 0, NULL, "when it was done or cancelled"),
+    NAMED("createdAt", FIELD_TIME, 10, node, times.created_at, 0, 0, NULL, "when it was planned"),
+    NAMED("updatedAt", FIELD_TIME, 11, node, times.updated_at, 0, 0, NULL, "when it last changed"),
+    NAMED("startedAt", FIELD_TIME, 12, node, times.started_at, 0, 0, NULL, "when work on it began"),
+    NAMED("endedAt", FIELD_TIME, 13, node, times.ended_at, 0, 0, NULL,
+          "when it was done or cancelled"),
     NAMED("textHash", FIELD_HASH, 14, node, text, 0, FIELD_HIDDEN, NULL, "of its words"),
     NAMED("whyHash", FIELD_HASH, 15, node, why, 0, FIELD_HIDDEN, NULL,
           "of the words behind blockedBy"),
     {"depends", FIELD_U32S, 16, FIELD_OF(node, depends), FIELD_OF(node, depend_count), FIELD_HIDDEN,
      NULL, "ordinals of what it waits for", LIMIT_DEPENDS, NULL},
-    NAMED("queuedAt", FIELD_TIME, 17, node, queued_at, 0, 0, NULL, "when it last became ready"),
+    NAMED("queuedAt", FIELD_TIME, 17, node, times.queued_at, 0, 0, NULL,
+          "when it last became ready"),
     NAMED("agentId", FIELD_NAME, 18, node, agent, LIMIT_AGENT, FIELD_HIDDEN, NULL,
           "who should do it"),
     NAMED("role", FIELD_NAME, 19, node, role, LIMIT_AGENT, FIELD_HIDDEN, NULL,
@@ -104,30 +106,31 @@ static const struct field NODE_FIELDS[] = {
     NAMED("attempts", FIELD_U32, 20, node, attempts, 0, 0, NULL, "how often it was sent"),
     NAMED("startHash", FIELD_HASH, 30, node, start, 0, FIELD_HIDDEN, NULL,
           "what it was first started with"),
-    NAMED("contract", FIELD_FLAG, 31, node, contract, 0, FIELD_HIDDEN, NULL,
+    NAMED("contract", FIELD_FLAG, 31, node, contract.given, 0, FIELD_HIDDEN, NULL,
           "its words name artifacts"),
-    NAMED("completion", FIELD_U32, 32, node, completion, 0, FIELD_HIDDEN, NULL,
+    NAMED("completion", FIELD_U32, 32, node, result.completion, 0, FIELD_HIDDEN, NULL,
           "how its agent said it ended, from 1"),
-    NAMED("confidence", FIELD_U32, 33, node, confidence, 0, FIELD_HIDDEN, NULL,
+    NAMED("confidence", FIELD_U32, 33, node, result.confidence, 0, FIELD_HIDDEN, NULL,
           "and how sure it was, from 1"),
-    NAMED("reportHash", FIELD_HASH, 34, node, report, 0, FIELD_HIDDEN, NULL,
+    NAMED("reportHash", FIELD_HASH, 34, node, result.report, 0, FIELD_HIDDEN, NULL,
           "of its report of that"),
-    NAMED("proof", FIELD_ENUM, 35, node, proof, 0, FIELD_HIDDEN, &PROOF_NAMES,
+    NAMED("proof", FIELD_ENUM, 35, node, result.proof, 0, FIELD_HIDDEN, &PROOF_NAMES,
           "what the word done rests on"),
-    NAMED("landedHash", FIELD_HASH, 36, node, landed, 0, FIELD_HIDDEN, NULL, "of where it is"),
-    NAMED("whenItFails", FIELD_ENUM, 37, node, on_failure, 0, FIELD_HIDDEN, &ON_FAILURE_NAMES,
-          "what follows if it does not pass"),
-    NAMED("wantsReport", FIELD_FLAG, 38, node, wants_report, 0, FIELD_HIDDEN, NULL,
+    NAMED("landedHash", FIELD_HASH, 36, node, result.landed, 0, FIELD_HIDDEN, NULL,
+          "of where it is"),
+    NAMED("whenItFails", FIELD_ENUM, 37, node, contract.on_failure, 0, FIELD_HIDDEN,
+          &ON_FAILURE_NAMES, "what follows if it does not pass"),
+    NAMED("wantsReport", FIELD_FLAG, 38, node, contract.wants_report, 0, FIELD_HIDDEN, NULL,
           "its agent has to report its end"),
-    NAMED("verdictHash", FIELD_HASH, 39, node, verdict, 0, FIELD_HIDDEN, NULL,
+    NAMED("verdictHash", FIELD_HASH, 39, node, result.verdict, 0, FIELD_HIDDEN, NULL,
           "of what its checks said last"),
-    NAMED("run", FIELD_U32, 40, node, run, 0, FIELD_HIDDEN, NULL, "its newest run, from 1"),
-    NAMED("runHost", FIELD_U32, 41, node, run_host, 0, 0, NULL, "the host of that run"),
-    NAMED("orphanAfter", FIELD_INT, 42, node, orphan_after, 0, FIELD_HIDDEN, NULL,
+    NAMED("run", FIELD_U32, 40, node, run.effect, 0, FIELD_HIDDEN, NULL, "its newest run, from 1"),
+    NAMED("runHost", FIELD_U32, 41, node, run.host, 0, 0, NULL, "the host of that run"),
+    NAMED("orphanAfter", FIELD_INT, 42, node, run.orphan_after, 0, FIELD_HIDDEN, NULL,
           "when that run is frozen without its host"),
-    NAMED("aloneAt", FIELD_TIME, 43, node, alone_at, 0, 0, NULL,
+    NAMED("aloneAt", FIELD_TIME, 43, node, run.alone_at, 0, 0, NULL,
           "its host is lost: when another run may start"),
-    NAMED("lostRun", FIELD_U32, 44, node, lost_run, 0, FIELD_HIDDEN, NULL,
+    NAMED("lostRun", FIELD_U32, 44, node, run.lost, 0, FIELD_HIDDEN, NULL,
           "the newest run whose host was lost, from 1"),
 };
 const struct shape NODE = SHAPE_OF(node, "node", 1, NODE_FIELDS);
@@ -182,9 +185,9 @@ bool plan_has_children(const struct plan *plan, const struct node *node) {
 }
 
 void node_contract_take(struct node *node, const struct node_text *text) {
-    node->contract = text->artifacts.count > 0 || text->require_report;
-    node->wants_report = text->require_report;
-    node->on_failure = text->on_failure;
+    node->contract.given = text->artifacts.count > 0 || text->require_report;
+    node->contract.wants_report = text->require_report;
+    node->contract.on_failure = text->on_failure;
 }
 
 enum proof plan_proof(const struct plan *plan) {
@@ -193,7 +196,7 @@ enum proof plan_proof(const struct plan *plan) {
         const struct node *node = &plan->nodes[i];
         if (node->retired || node->status != NODE_DONE || plan_has_children(plan, node))
             continue;
-        enum proof proof = node->proof == PROOF_NONE ? PROOF_CLAIMED : node->proof;
+        enum proof proof = node->result.proof == PROOF_NONE ? PROOF_CLAIMED : node->result.proof;
         if (least == PROOF_NONE || proof < least)
             least = proof;
     }
@@ -318,7 +321,7 @@ static const char *node_fields_broken(const struct plan *plan, const struct node
     if ((node->status == NODE_BLOCKED) != (node->blocked != BLOCKED_BY_NOTHING) &&
         !plan_has_children(plan, node))
         return "a node is blocked by nothing, or not blocked and by something";
-    if ((node->ended_at != 0) != node_is_over(node))
+    if ((node->times.ended_at != 0) != node_is_over(node))
         return "a node has an end without being over, or is over without an end";
     if (node->retired && !node_is_over(node))
         return "a node that left the plan is still open";
@@ -359,12 +362,12 @@ uint32_t plan_working(const struct plan *plan) {
 }
 
 const char *plan_broken(const struct plan *plan, const struct goal *goal) {
-    if ((plan->count > 0) != (goal->plan_version > 0))
+    if ((plan->count > 0) != (goal->plan.version > 0))
         return "a plan without a version, or a version without a plan";
     for (uint32_t i = 0; i < plan->count; i++) {
         const struct node *node = &plan->nodes[i];
         const char *broken = node_fields_broken(plan, node);
-        if (node->n >= goal->nodes_made || (i > 0 && node->n <= plan->nodes[i - 1].n))
+        if (node->n >= goal->plan.nodes_made || (i > 0 && node->n <= plan->nodes[i - 1].n))
             return "a node was never made, or nodes are out of order";
         if (!broken)
             broken = node_links_broken(plan, node);
@@ -373,7 +376,8 @@ const char *plan_broken(const struct plan *plan, const struct goal *goal) {
         if (broken)
             return broken;
     }
-    if (goal->percent != plan_percent(plan, NULL) || goal->working != plan_working(plan))
+    if (goal->progress.percent != plan_percent(plan, NULL) ||
+        goal->progress.working != plan_working(plan))
         return "the goal's progress is not that of its plan";
     return NULL;
 }

@@ -8,6 +8,37 @@
 #include "model/artifact.h"
 #include "model/goal.h"
 
+struct node_times {
+    int64_t created_at, updated_at, started_at, ended_at;
+    int64_t queued_at; /* since when it is ready: the longest wait eventually comes first */
+};
+
+/* What is checked when it is reported as done. */
+struct node_contract {
+    uint32_t given;             /* 1: VERIFY-01, its text says what is checked, */
+    enum on_failure on_failure; /* what follows if it does not pass, */
+    uint32_t wants_report;      /* 1: VERIFY-09, and that its agent has to report its end */
+};
+
+/* How it ended, or what is known of that. */
+struct node_result {
+    struct hash verdict; /* VERIFY-14: of the newest VERIFICATION about it; zero: none yet */
+    uint32_t completion,
+        confidence;     /* REPORT-07: how its agent said it ended, + 1; 0: not reported */
+    enum proof proof;   /* of a leaf that is done */
+    struct hash landed; /* of where it landed: a ref, a pull request; zero: nowhere */
+    struct hash report; /* REPORT-06: of the UPDATE that reported it */
+};
+
+/* P10: its newest run, until the end of that run is known. */
+struct node_run {
+    uint32_t effect;      /* ordinal + 1 of the effect that started it */
+    uint32_t host;        /* the host that claimed the start; 0: no run, or its end is known */
+    int64_t orphan_after; /* its hold freezes it this long after its host's lease has ended */
+    int64_t alone_at;     /* its host is lost: no other run starts before this time; 0: not lost */
+    uint32_t lost;        /* the newest run whose host was lost: it never counts again */
+};
+
 struct node {
     uint32_t n;                 /* ordinal in the goal, never reused */
     char id[LIMIT_NODE_ID + 1]; /* id that people and planners use; unique in the goal */
@@ -20,10 +51,9 @@ struct node {
     uint32_t retired; /* 1: no longer in the plan */
     enum blocked_by blocked;
     uint32_t effort; /* estimated minutes; 0: unknown */
-    int64_t created_at, updated_at, started_at, ended_at;
-    int64_t queued_at; /* since when it is ready: the longest wait eventually comes first */
-    struct hash text;  /* of its encoded NODE_TEXT */
-    struct hash why;   /* of the text behind `blocked`; zero: none */
+    struct node_times times;
+    struct hash text;                /* of its encoded NODE_TEXT */
+    struct hash why;                 /* of the text behind `blocked`; zero: none */
     uint32_t depends[LIMIT_DEPENDS]; /* n of its dependencies, ascending */
     uint32_t depend_count;
     char agent[LIMIT_AGENT + 1],
@@ -31,23 +61,9 @@ struct node {
     uint32_t attempts;         /* C-68: dispatches for it in total, by all agents */
     struct hash
         start; /* ASSIGN-19: of the BEGINNING that it started with, for a restart; zero: none */
-    uint32_t
-        contract; /* 1: VERIFY-01, its text says what is checked when it is reported as done, */
-    enum on_failure on_failure; /* what follows if it does not pass, */
-    uint32_t wants_report;      /* 1: VERIFY-09, and that its agent has to report its end */
-    struct hash verdict;        /* VERIFY-14: of the newest VERIFICATION about it; zero: none yet */
-    uint32_t completion,
-        confidence;     /* REPORT-07: how its agent said it ended, + 1; 0: not reported */
-    enum proof proof;   /* of a leaf that is done */
-    struct hash landed; /* of where it landed: a ref, a pull request; zero: nowhere */
-    struct hash report; /* REPORT-06: of the UPDATE that reported it */
-
-    /* P10: its newest run, until the end of that run is known */
-    uint32_t run;         /* ordinal + 1 of the effect that started it */
-    uint32_t run_host;    /* the host that claimed the start; 0: no run, or its end is known */
-    int64_t orphan_after; /* its hold freezes it this long after its host's lease has ended */
-    int64_t alone_at;     /* its host is lost: no other run starts before this time; 0: not lost */
-    uint32_t lost_run;    /* the newest run whose host was lost: it never counts again */
+    struct node_contract contract;
+    struct node_result result;
+    struct node_run run;
 };
 
 struct plan {

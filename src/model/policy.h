@@ -41,30 +41,41 @@ struct policy_channel {
          1]; /* ESCALATE-13: whose goals it may report in addition to its own, separated by spaces; *: all */
 };
 
-struct policy {
-    int64_t act_within; /* time limit for an outcome; after it the effect counts as unconfirmed */
-    uint32_t approve_plans; /* PLAN-33: 1: plans of the overseer wait for a person */
-    struct str plan_agents; /* PLAN-23: agents that may apply plans, separated by spaces */
+/* May plans be applied, and by which agents. */
+struct policy_plans {
+    uint32_t approve;  /* PLAN-33: 1: plans of the overseer wait for a person */
+    struct str agents; /* PLAN-23: agents that may apply plans, separated by spaces */
+};
 
-    /* ---- who works, and how many at once ---- */
+/* Which agents work, and how many at once. */
+struct policy_dispatch {
     const struct policy_agent *agents; /* none: nothing is ever assigned automatically */
     uint32_t agent_count;
     uint32_t most_at_once;  /* on one host; 0: no cap */
     uint32_t most_per_goal; /* 0: LIMIT_ASSIGNMENTS */
     uint32_t most_per_model, most_per_repository, most_per_account, most_per_team; /* 0: no cap */
-    uint32_t allow_reassign;                                                       /* RECOVER-05 */
+    struct str allow_agents; /* POLICY-01: separated by spaces; empty: all */
+};
+
+/* What decides whether work is done. */
+struct policy_checks {
     uint32_t
-        verify_by_person; /* 1: work that an agent reports as done waits for a person: nothing else can check it yet */
-    uint32_t checks;          /* 1: the operator's checks decide what is done */
-    uint32_t lands;           /* 1: work that passed lands automatically */
-    uint32_t check_rounds;    /* how often work may fail them before a person is asked */
-    int64_t check_within;     /* time limit for them */
+        by_person; /* 1: work that an agent reports as done waits for a person: nothing else can check it yet */
+    uint32_t configured; /* 1: the operator's checks decide what is done */
+    uint32_t rounds;     /* how often work may fail them before a person is asked */
+    int64_t within;      /* time limit for them */
+};
+
+/* Where work lands that passed. */
+struct policy_landing {
+    uint32_t automatic;       /* 1: work that passed lands automatically */
     uint64_t workspace;       /* prefix of the hash of the repository's source; 0: none */
     uint32_t workspace_local; /* 1: the source is a path, so each host has its own */
-    uint32_t land_rechecks;   /* how often a candidate is built again because its target moved */
-    struct str allow_agents;  /* POLICY-01: separated by spaces; empty: all */
+    uint32_t rechecks;        /* how often a candidate is built again because its target moved */
+};
 
-    /* ---- liveness: TICK ---- */
+/* When an agent counts as stalled: TICK. */
+struct policy_liveness {
     int64_t tick_every;
     int64_t idle_after;   /* TICK-11 */
     int64_t idle_in_tool; /* longer limit while a tool call is open */
@@ -72,27 +83,38 @@ struct policy {
     int64_t turn_most;    /* a turn without any progress for this long is stalled */
     uint32_t
         context_most; /* percent of its context window at which an agent hands over; 0: never */
+};
 
-    /* ---- the ladder: RECOVER ---- */
+/* The ladder: RECOVER. */
+struct policy_recovery {
     uint32_t first_rung;   /* enum rung */
     uint32_t max_retries;  /* nudges: RECOVER-07 */
     uint32_t max_attempts; /* dispatches of any kind for one node, by all agents: C-68 */
     int64_t backoff_base, backoff_max, min_resend; /* TICK-22, TICK-23 */
+    uint32_t allow_reassign;                       /* RECOVER-05 */
     uint32_t planner;      /* 1: there is a planner, and RUNG_REPLAN may ask it */
     int64_t orphan_after;  /* P10: a run whose host is lost is frozen after this time */
     uint32_t max_restarts; /* runs that die within restart_window before a person is asked */
     int64_t restart_window;
+};
 
-    /* ---- limits on the supervisor's own actions ---- */
+/* Limits on the supervisor's own actions. */
+struct policy_pace {
     uint32_t actions_per_minute; /* of one host; 0: no cap */
     uint32_t
         blast_share; /* percent of the assignments that may be acted against in one minute; 0: no cap */
     uint32_t blast_least; /* this many are always allowed */
+};
+
+/* What may be spent. */
+struct policy_spending {
     const struct policy_budget *budgets;
     uint32_t budget_count;
     int64_t quota_guess; /* how long an account rests that did not report until when */
+};
 
-    /* ---- people ---- */
+/* When and how people are reached. */
+struct policy_people {
     const struct policy_channel *channels;
     uint32_t channel_count;
     uint32_t auto_escalate; /* ESCALATE-05 */
@@ -106,6 +128,19 @@ struct policy {
     int64_t
         request_raise; /* REQUEST-09: when a request that its parent leaves unanswered goes to a person */
     uint32_t messages_per_hour; /* to people, of one goal; emergencies always pass; 0: no cap */
+};
+
+struct policy {
+    int64_t act_within; /* time limit for an outcome; after it the effect counts as unconfirmed */
+    struct policy_plans plans;
+    struct policy_dispatch dispatch;
+    struct policy_checks checks;
+    struct policy_landing landing;
+    struct policy_liveness liveness;
+    struct policy_recovery recovery;
+    struct policy_pace pace;
+    struct policy_spending spending;
+    struct policy_people people;
 
     struct hash hash;
 };

@@ -21,13 +21,13 @@ const struct names AGENT_MESSAGE_KIND_NAMES = NAMES_OF(AGENT_MESSAGE_KIND);
     { name, type, number, FIELD_OF(of, member), cap, 0, names, text, 0, NULL }
 #define EACH(name, number, member, text) \
     { \
-        name, FIELD_U32S, number, FIELD_OF(question, member), FIELD_OF(question, channels), \
-            FIELD_HIDDEN, NULL, text, LIMIT_CHANNELS, NULL \
+        name, FIELD_U32S, number, FIELD_OF(question, member), \
+            FIELD_OF(question, sending.channels), FIELD_HIDDEN, NULL, text, LIMIT_CHANNELS, NULL \
     }
 #define REFERENCE(i) \
     { \
-        "reference" #i, FIELD_NAME, 40 + (i), FIELD_OF(question, references[i]), LIMIT_ISSUE, \
-            FIELD_HIDDEN, NULL, "what the service calls it", 0, NULL \
+        "reference" #i, FIELD_NAME, 40 + (i), FIELD_OF(question, sending.references[i]), \
+            LIMIT_ISSUE, FIELD_HIDDEN, NULL, "what the service calls it", 0, NULL \
     }
 _Static_assert(LIMIT_CHANNELS == 8, "a row for the reference of each channel");
 #define LIST(name, number, of, member, cap, text) \
@@ -45,25 +45,26 @@ static const struct field QUESTION_FIELDS[] = {
     F("parent", FIELD_U32, 9, question, parent, 0, NULL, "the assignment that is asked, from 1"),
     F("text", FIELD_HASH, 10, question, text, 0, NULL, "of its words"),
     F("options", FIELD_U32, 11, question, options, 0, NULL, "how many answers there are"),
-    F("fallback", FIELD_U32, 12, question, fallback, 0, NULL, "the answer when none comes, from 1"),
+    F("fallback", FIELD_U32, 12, question, fallback.option, 0, NULL,
+      "the answer when none comes, from 1"),
     F("askedAt", FIELD_TIME, 13, question, asked_at, 0, NULL, "when it was asked"),
     F("expiresAt", FIELD_TIME, 14, question, expires_at, 0, NULL, "until when it can be answered"),
     F("appliesAt", FIELD_TIME, 15, question, applies_at, 0, NULL, "when the answer takes effect"),
     F("snoozedUntil", FIELD_TIME, 16, question, snoozed_until, 0, NULL, "until when it is quiet"),
     F("acknowledged", FIELD_FLAG, 17, question, acknowledged, 0, NULL, "somebody has seen it"),
-    F("answer", FIELD_U32, 18, question, answer, 0, NULL, "the option, from 1"),
-    F("said", FIELD_HASH, 19, question, answer_text, 0, NULL, "of the words of the answer"),
+    F("answer", FIELD_U32, 18, question, answer.option, 0, NULL, "the option, from 1"),
+    F("said", FIELD_HASH, 19, question, answer.text, 0, NULL, "of the words of the answer"),
     F("holds", FIELD_FLAG, 20, question, holds, 0, NULL, "its assignment waits for the answer"),
-    F("sayAt", FIELD_TIME, 21, question, say_at, 0, NULL, "when it is said next"),
-    F("times", FIELD_U32, 22, question, times, 0, NULL, "how often it was said"),
-    EACH("failures", 23, failures, "of each channel"),
-    EACH("again", 24, again, "when each channel is tried again"),
-    EACH("arrived", 25, arrived, "how often on each channel"),
-    EACH("effects", 26, effects, "under way on each channel"),
-    EACH("keys", 28, keys, "which channels"),
-    EACH("began", 29, began, "the message on each channel"),
-    EACH("unsure", 30, unsure, "whose outcome is unknown on each channel"),
-    F("fallbackSaid", FIELD_HASH, 31, question, fallback_text, 0, NULL,
+    F("sayAt", FIELD_TIME, 21, question, sending.next_at, 0, NULL, "when it is said next"),
+    F("times", FIELD_U32, 22, question, sending.rounds, 0, NULL, "how often it was said"),
+    EACH("failures", 23, sending.failures, "of each channel"),
+    EACH("again", 24, sending.again, "when each channel is tried again"),
+    EACH("arrived", 25, sending.arrived, "how often on each channel"),
+    EACH("effects", 26, sending.effects, "under way on each channel"),
+    EACH("keys", 28, sending.keys, "which channels"),
+    EACH("began", 29, sending.began, "the message on each channel"),
+    EACH("unsure", 30, sending.unsure, "whose outcome is unknown on each channel"),
+    F("fallbackSaid", FIELD_HASH, 31, question, fallback.text, 0, NULL,
       "of the words of the answer when none comes"),
     F("who", FIELD_NAME, 32, question, who, LIMIT_NAME, NULL, "who may answer"),
     REFERENCE(0),

@@ -44,29 +44,15 @@ enum hearing {
     HEARDS
 };
 
-struct question {
-    uint32_t n; /* ordinal among the goal's parts: Q_n */
-    enum question_kind kind;
-    enum question_state state;
-    enum asked_of of;
-    enum alarm alarm;
-    char cause[LIMIT_CAUSE + 1]; /* ESCALATE-15: one open question for each cause */
-    uint32_t node, assignment;   /* n + 1 of what it is about; 0: the goal */
-    uint32_t parent;             /* OF_PARENT: n + 1 of the assignment that is asked */
-    struct hash text;            /* of the encoded QUESTION_TEXT */
-    uint32_t options;            /* number of options */
-    uint32_t fallback;           /* option taken at expires_at, from 1; 0: none */
-    int64_t asked_at, expires_at, applies_at, snoozed_until;
-    uint32_t acknowledged;
-    uint32_t answer;           /* option, from 1; 0: text only */
-    struct hash answer_text;   /* of the text of the answer */
-    struct hash fallback_text; /* of the option taken at expires_at */
-    uint32_t holds;            /* 1: its assignment waits for the answer */
-    char who[LIMIT_NAME + 1];  /* G-24: who may answer, separated by spaces; empty: any person */
+struct question_answer {
+    uint32_t option;  /* from 1; 0: none, text only */
+    struct hash text; /* of its text */
+};
 
-    /* how it reaches people: ESCALATE-03, G-23. One entry for each channel that it was ever sent on. */
-    int64_t say_at; /* when the next round begins; TIME_NEVER: not automatically */
-    uint32_t times; /* rounds so far */
+/* How it reaches people: ESCALATE-03, G-23. One entry for each channel that it was ever sent on. */
+struct question_sending {
+    int64_t next_at; /* when the next round begins; TIME_NEVER: not automatically */
+    uint32_t rounds; /* so far */
     uint32_t channels;
     uint32_t keys[LIMIT_CHANNELS];     /* channel_key() of its name: its position may change */
     uint32_t failures[LIMIT_CHANNELS]; /* of the message being sent */
@@ -78,6 +64,26 @@ struct question {
         [LIMIT_CHANNELS]; /* ordinal + 1 of the effect that first carried the message: names it */
     uint32_t unsure[LIMIT_CHANNELS]; /* 1: an attempt to send it has an unknown outcome */
     char references[LIMIT_CHANNELS][LIMIT_ISSUE + 1]; /* the service's reference for it */
+};
+
+struct question {
+    uint32_t n; /* ordinal among the goal's parts: Q_n */
+    enum question_kind kind;
+    enum question_state state;
+    enum asked_of of;
+    enum alarm alarm;
+    char cause[LIMIT_CAUSE + 1];     /* ESCALATE-15: one open question for each cause */
+    uint32_t node, assignment;       /* n + 1 of what it is about; 0: the goal */
+    uint32_t parent;                 /* OF_PARENT: n + 1 of the assignment that is asked */
+    struct hash text;                /* of the encoded QUESTION_TEXT */
+    uint32_t options;                /* number of options */
+    struct question_answer fallback; /* taken at expires_at */
+    int64_t asked_at, expires_at, applies_at, snoozed_until;
+    uint32_t acknowledged;
+    struct question_answer answer;
+    uint32_t holds;           /* 1: its assignment waits for the answer */
+    char who[LIMIT_NAME + 1]; /* G-24: who may answer, separated by spaces; empty: any person */
+    struct question_sending sending;
 };
 
 struct questions {

@@ -117,6 +117,24 @@ struct record_row {
 extern const struct record_row RECORDS[RECORD_TYPES];
 
 /* The body: enough to explain the decision from the record alone. */
+/* What a replay needs besides: on the first record of a decision. */
+struct evidence_replay {
+    uint32_t owner;          /* of the goal, when it was decided */
+    uint64_t era;            /* of the store, and */
+    uint32_t level;          /* the level that the fleet had agreed to write */
+    struct str input;        /* the encoded signal; empty: stored separately, */
+    struct hash input_apart; /* under this hash */
+    struct str
+        samples; /* encoded SAMPLES: stored without a record since the previous decision; empty: none, or stored
+                  * separately, */
+    struct hash samples_apart; /* under this hash */
+};
+
+struct evidence_plan {
+    uint64_t version; /* PLAN-19: after the change */
+    enum plan_reason why;
+};
+
 struct evidence {
     struct str rule; /* the rule that decided; a stable name */
     enum signal_kind signal;
@@ -132,26 +150,16 @@ struct evidence {
     struct str from, to; /* old and new status */
     struct str reason;   /* PLAN-14: the person's reason */
     enum who by;
-    uint32_t override;     /* 1: bypassed the status table */
-    uint64_t plan_version; /* PLAN-19: after the change */
-    enum plan_reason why;
+    uint32_t override; /* 1: bypassed the status table */
+    struct evidence_plan plan;
     struct hash more; /* of a text that did not fit into the record */
     struct str trace;
     enum blocked_by blocked;
     struct str assignment; /* EVENT-02 */
-    uint32_t owner;        /* of the goal, when it was decided: for replay */
-    struct str
-        input; /* the encoded signal, on the first record of a decision; empty: stored separately, */
-    struct hash input_apart; /* under this hash */
-    struct str question;     /* Q_n */
+    struct str question;   /* Q_n */
     int64_t until;
     uint64_t count; /* how often, how many */
-    uint64_t era;   /* of the store, and */
-    uint32_t level; /* the level that the fleet had agreed to write: both for replay */
-    struct str
-        samples; /* encoded SAMPLES: stored without a record since the previous decision, on the first record of this
-                  * one; empty: none, or stored separately, */
-    struct hash samples_apart; /* under this hash */
+    struct evidence_replay replay;
 };
 
 struct record {

@@ -13,20 +13,20 @@ static const struct field COMMON[] = {
     F("source", FIELD_ID, 1, source, 0, "names the happening"),
     F("goal", FIELD_ID, 2, goal, 0, "whom it concerns"),
     F("at", FIELD_TIME, 3, at, 0, "when"),
-    F("keyed", FIELD_U32, 4, keyed, 0, "1: the sender may repeat it"),
-    F("actor", FIELD_TEXT, 5, actor, LIMIT_ACTOR, "who"),
-    E("by", 6, by, &WHO_NAMES, "as what"),
-    F("traceId", FIELD_TEXT, 7, trace, LIMIT_KEY, "of a causal chain"),
-    F("key", FIELD_ID, 8, key, 0, "the caller's key, which names one source"),
-    F("before", FIELD_ID, 9, before, 0, "its source as older builds name it"),
+    F("keyed", FIELD_U32, 4, once.keyed, 0, "1: the sender may repeat it"),
+    F("actor", FIELD_TEXT, 5, sender.actor, LIMIT_ACTOR, "who"),
+    E("by", 6, sender.by, &WHO_NAMES, "as what"),
+    F("traceId", FIELD_TEXT, 7, sender.trace, LIMIT_KEY, "of a causal chain"),
+    F("key", FIELD_ID, 8, once.key, 0, "the caller's key, which names one source"),
+    F("before", FIELD_ID, 9, once.before, 0, "its source as older builds name it"),
 };
 
 static const struct field CREATE[] = {
-    F("title", FIELD_TEXT, 16, title, LIMIT_TITLE, "what is wanted, in a line"),
-    F("command", FIELD_TEXT, 17, command, LIMIT_COMMAND, "what to run"),
+    F("title", FIELD_TEXT, 16, describe.title, LIMIT_TITLE, "what is wanted, in a line"),
+    F("command", FIELD_TEXT, 17, describe.command, LIMIT_COMMAND, "what to run"),
     F("body", FIELD_BYTES, 18, body, LIMIT_BODY, "its definition"),
-    F("tags", FIELD_BYTES, 19, tags, LIMIT_TAGS *(LIMIT_TAG + 8), "its tags"),
-    E("priority", 20, priority, &PRIORITY_NAMES, "how urgent it is"),
+    F("tags", FIELD_BYTES, 19, describe.tags, LIMIT_TAGS *(LIMIT_TAG + 8), "its tags"),
+    E("priority", 20, describe.priority, &PRIORITY_NAMES, "how urgent it is"),
     F("host", FIELD_U32, 21, host, 0, "whose it is to be"),
 };
 static const struct field CLOCK[] = {
@@ -48,21 +48,22 @@ static const struct field ENDED[] = {
       "of a send: enum delivery; of a message: enum channel_result"),
     F("body", FIELD_BYTES, 20, body, LIMIT_BODY, "of a look: a SIGHTING; of a spawn: a BEGINNING"),
     F("until", FIELD_TIME, 21, until, 0, "when it may be tried again"),
-    F("session", FIELD_TEXT, 22, title, LIMIT_SESSION, "of a spawn: where it runs"),
-    F("sandbox", FIELD_TEXT, 23, node, LIMIT_SANDBOX, "of a spawn: what holds it"),
-    F("scope", FIELD_TEXT, 24, reason, LIMIT_SANDBOX, "of a spawn: who sees to its tools"),
-    F("limits", FIELD_TEXT, 25, command, LIMIT_LIMITS, "of a spawn: what it may use"),
+    F("session", FIELD_TEXT, 22, outcome.reference, LIMIT_SESSION, "of a spawn: where it runs"),
+    F("sandbox", FIELD_TEXT, 23, outcome.sandbox, LIMIT_SANDBOX, "of a spawn: what holds it"),
+    F("scope", FIELD_TEXT, 24, outcome.scope, LIMIT_SANDBOX, "of a spawn: who sees to its tools"),
+    F("limits", FIELD_TEXT, 25, outcome.limits, LIMIT_LIMITS, "of a spawn: what it may use"),
 };
 static const struct field LOST[] = {
     F("effect", FIELD_U32, 16, effect, 0, "its ordinal in the goal"),
     F("host", FIELD_U32, 17, host, 0, "the one that had claimed it and knows that it never began"),
 };
 static const struct field UPDATE[] = {
-    F("title", FIELD_TEXT, 16, title, LIMIT_TITLE, "new; empty: as it was"),
+    F("title", FIELD_TEXT, 16, describe.title, LIMIT_TITLE, "new; empty: as it was"),
     F("body", FIELD_BYTES, 18, body, LIMIT_BODY, "the new definition; empty: as it was"),
-    F("tags", FIELD_BYTES, 19, tags, LIMIT_TAGS *(LIMIT_TAG + 8), "new; empty: as they were"),
-    E("priority", 20, priority, &PRIORITY_NAMES, "how urgent it is"),
-    F("base", FIELD_HASH, 22, base, 0, "of the definition that was read"),
+    F("tags", FIELD_BYTES, 19, describe.tags, LIMIT_TAGS *(LIMIT_TAG + 8),
+      "new; empty: as they were"),
+    E("priority", 20, describe.priority, &PRIORITY_NAMES, "how urgent it is"),
+    F("base", FIELD_HASH, 22, describe.base, 0, "of the definition that was read"),
     F("keepsPriority", FIELD_FLAG, 24, to, 0, "the priority stays as it was"),
     F("reason", FIELD_TEXT, 23, reason, LIMIT_REASON, "why"),
 };
@@ -72,58 +73,58 @@ static const struct field MOVE[] = {
 };
 static const struct field APPLY[] = {
     F("body", FIELD_BYTES, 16, body, LIMIT_BODY, "the plan"),
-    F("expected", FIELD_UINT, 17, expected, 0, "the version that was seen"),
-    E("why", 18, why, &REASON_NAMES, "why the plan changes"),
+    F("expected", FIELD_UINT, 17, plan.expected, 0, "the version that was seen"),
+    E("why", 18, plan.why, &REASON_NAMES, "why the plan changes"),
     F("reason", FIELD_TEXT, 19, reason, LIMIT_REASON, "the same in words"),
-    F("node", FIELD_TEXT, 20, node, LIMIT_NODE_ID, "add: the node above"),
+    F("node", FIELD_TEXT, 20, work.node, LIMIT_NODE_ID, "add: the node above"),
 };
 static const struct field WORK[] = {
-    F("node", FIELD_TEXT, 16, node, LIMIT_NODE_ID, "which"),
+    F("node", FIELD_TEXT, 16, work.node, LIMIT_NODE_ID, "which"),
     F("to", FIELD_U32, 17, to, 0, "the status"),
     F("reason", FIELD_TEXT, 18, reason, LIMIT_REASON, "why"),
     F("text", FIELD_TEXT, 19, text, LIMIT_REPORT, "evidence"),
-    F("override", FIELD_FLAG, 20, override, 0, "past the table, on the record"),
-    E("blocked", 21, blocked, &BLOCKED_NAMES, "by what"),
-    F("expected", FIELD_UINT, 22, expected, 0, "the plan's version that was seen"),
+    F("override", FIELD_FLAG, 20, work.override, 0, "past the table, on the record"),
+    E("blocked", 21, work.blocked, &BLOCKED_NAMES, "by what"),
+    F("expected", FIELD_UINT, 22, plan.expected, 0, "the plan's version that was seen"),
 };
 static const struct field PART_FIELDS[] = {
     F("kind", FIELD_U32, 16, to, 0, "which kind of part"),
     F("body", FIELD_BYTES, 17, body, LIMIT_BODY, "its fields"),
     F("n", FIELD_U32, 18, effect, 0, "its ordinal + 1; 0: a new one"),
-    F("expected", FIELD_UINT, 19, expected, 0, "the goal's version that was seen"),
+    F("expected", FIELD_UINT, 19, plan.expected, 0, "the goal's version that was seen"),
 };
 
 static const struct field DUE[] = {
     F("body", FIELD_BYTES, 16, body, LIMIT_BODY, "what was seen of its agents: SIGHTINGS"),
 };
 static const struct field AGENT[] = {
-    F("charge", FIELD_U32, 16, assignment, 0, "the assignment, from 1"),
+    F("charge", FIELD_U32, 16, about.assignment, 0, "the assignment, from 1"),
     F("body", FIELD_BYTES, 17, body, LIMIT_BODY, "what was seen or said"),
-    F("node", FIELD_TEXT, 18, node, LIMIT_NODE_ID, "which node, where somebody says so"),
+    F("node", FIELD_TEXT, 18, work.node, LIMIT_NODE_ID, "which node, where somebody says so"),
     F("reason", FIELD_TEXT, 19, reason, LIMIT_PROSE, "why"),
     F("to", FIELD_U32, 20, to, 0, "ask: enum asked_of; update: 1: in the agent's own words"),
     F("until", FIELD_TIME, 21, until, 0, "update: when it will be heard of again"),
-    F("run", FIELD_U32, 22, run, 0, "the run that it comes from, from 1"),
+    F("run", FIELD_U32, 22, about.run, 0, "the run that it comes from, from 1"),
 };
 static const struct field ASK[] = {
-    F("question", FIELD_U32, 16, question, 0, "which, from 1"),
+    F("question", FIELD_U32, 16, about.question, 0, "which, from 1"),
     F("to", FIELD_U32, 17, to, 0, "answer: the option, from 1; move: enum question_move"),
     F("text", FIELD_TEXT, 18, text, LIMIT_REPORT, "in words"),
     F("until", FIELD_TIME, 19, until, 0, "until when"),
     F("reason", FIELD_TEXT, 20, reason, LIMIT_REASON, "why"),
-    F("charge", FIELD_U32, 21, assignment, 0, "the assignment, from 1"),
+    F("charge", FIELD_U32, 21, about.assignment, 0, "the assignment, from 1"),
     F("body", FIELD_BYTES, 22, body, LIMIT_BODY, "the question, the message"),
-    F("node", FIELD_TEXT, 23, node, LIMIT_NODE_ID, "which node"),
-    F("commit", FIELD_TEXT, 25, title, LIMIT_COMMIT, "answer: the commit that was shown"),
-    F("run", FIELD_U32, 24, run, 0, "the run that it comes from, from 1"),
+    F("node", FIELD_TEXT, 23, work.node, LIMIT_NODE_ID, "which node"),
+    F("commit", FIELD_TEXT, 25, commit, LIMIT_COMMIT, "answer: the commit that was shown"),
+    F("run", FIELD_U32, 24, about.run, 0, "the run that it comes from, from 1"),
 };
 static const struct field ADMISSION[] = {
-    F("charge", FIELD_U32, 16, assignment, 0, "the assignment, from 1"),
+    F("charge", FIELD_U32, 16, about.assignment, 0, "the assignment, from 1"),
     F("body", FIELD_BYTES, 17, body, LIMIT_BODY, "the permit"),
     F("desk", FIELD_U32, 18, admission, 0, "whose desk"),
     F("until", FIELD_TIME, 19, until, 0, "until when"),
-    F("cost", FIELD_UINT, 20, cost, 0, "spent, in millionths"),
-    F("tokens", FIELD_UINT, 21, tokens, 0, "used"),
+    F("cost", FIELD_UINT, 20, spent.cost, 0, "spent, in millionths"),
+    F("tokens", FIELD_UINT, 21, spent.tokens, 0, "used"),
     F("to", FIELD_U32, 22, to, 0, "which ask; settle: 1: it is over"),
     F("reason", FIELD_TEXT, 23, reason, LIMIT_REASON, "why"),
 };
@@ -131,11 +132,11 @@ static const struct field ADMISSION[] = {
 static const struct field HOST[] = {
     F("lost", FIELD_U32, 16, to, 0, "which host"),
     F("desk", FIELD_U32, 17, admission, 0, "whose desk"),
-    F("back", FIELD_FLAG, 18, override, 0, "it has returned"),
+    F("back", FIELD_FLAG, 18, returned, 0, "it has returned"),
 };
 
 static const struct field BRAKED[] = {
-    F("charge", FIELD_U32, 16, assignment, 0, "the assignment, from 1"),
+    F("charge", FIELD_U32, 16, about.assignment, 0, "the assignment, from 1"),
     F("run", FIELD_U32, 17, effect, 0, "the effect that started its run, from 1"),
     F("reason", FIELD_TEXT, 18, reason, LIMIT_REASON, "why, in a line"),
     F("text", FIELD_TEXT, 19, text, LIMIT_REPORT, "the folder, the bytes, and what to do"),
@@ -232,10 +233,20 @@ bool signal_decode(struct str bytes, struct signal *ret_signal) {
 
 /* ---- one block: the texts follow the signal ---- */
 
-static const size_t TEXTS[] = {
-    FIELD_OF(signal, actor),   FIELD_OF(signal, trace), FIELD_OF(signal, title),
-    FIELD_OF(signal, command), FIELD_OF(signal, text),  FIELD_OF(signal, body),
-    FIELD_OF(signal, tags),    FIELD_OF(signal, node),  FIELD_OF(signal, reason)};
+static const size_t TEXTS[] = {FIELD_OF(signal, sender.actor),
+                               FIELD_OF(signal, sender.trace),
+                               FIELD_OF(signal, describe.title),
+                               FIELD_OF(signal, describe.command),
+                               FIELD_OF(signal, text),
+                               FIELD_OF(signal, body),
+                               FIELD_OF(signal, describe.tags),
+                               FIELD_OF(signal, work.node),
+                               FIELD_OF(signal, reason),
+                               FIELD_OF(signal, commit),
+                               FIELD_OF(signal, outcome.reference),
+                               FIELD_OF(signal, outcome.sandbox),
+                               FIELD_OF(signal, outcome.scope),
+                               FIELD_OF(signal, outcome.limits)};
 
 size_t signal_text_size(const struct signal *signal) {
     size_t size = 0;

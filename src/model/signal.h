@@ -51,49 +51,95 @@ enum signal_kind {
     SIGNAL_LANE_RETURN,    /* to a workspace: the work no longer needs the slot */
     SIGNAL_LANE_HOLD,      /* to a workspace: a person holds the lane; with `to` 0: releases it */
     SIGNAL_CLOCK_STEPPED, /* the host's wall clock has stepped since the last decision about the goal */
-    SIGNAL_HOST_LOST,  /* to admission: host `to` was taken over; with `override` it has returned */
+    SIGNAL_HOST_LOST,  /* to admission: host `to` was taken over; with `returned` it has returned */
     SIGNAL_RUN_BRAKED, /* the host has frozen a run because of its disk */
     SIGNAL_KINDS
+};
+
+/* A sender may repeat itself, and it is applied once. */
+struct signal_once {
+    uint32_t keyed;   /* the sender may repeat it: remember the source */
+    struct id key;    /* the caller's key, which names one source; zero: none */
+    struct id before; /* its source as named by builds that did not know `key`; zero: none */
+};
+
+struct signal_sender {
+    struct str actor; /* its name */
+    enum who by;      /* its kind */
+    struct str trace; /* PLAN-20: of a causal chain, passed through */
+};
+
+/* What it is about; 0: nothing of that kind. */
+struct signal_about {
+    uint32_t assignment; /* agents, permits: n + 1 of the assignment */
+    uint32_t run;        /* agents: ordinal + 1 of the effect that started the run it comes from */
+    uint32_t question;   /* n + 1 of the question or agent message */
+};
+
+/* Spent since the last settlement. */
+struct signal_spent {
+    uint64_t cost, tokens;
+};
+
+/* create, update: the description of a goal. */
+struct signal_goal {
+    struct str title, command;
+    struct str tags;  /* a TAGS list; update: empty leaves them unchanged */
+    struct hash base; /* update: of the text that it is based on */
+    enum priority priority;
+};
+
+/* work: a node, and how it moves. */
+struct signal_work {
+    struct str node;
+    enum blocked_by blocked; /* to blocked: by what */
+    uint32_t override;       /* bypasses the status table, and is recorded */
+};
+
+/* plan: a revision. */
+struct signal_plan {
+    enum plan_reason why; /* one of the reasons of PLAN-21 */
+    uint64_t expected;    /* the version that the sender saw; 0: none, or any */
+};
+
+/* ended: what an effect left behind. */
+struct signal_outcome {
+    struct str
+        reference; /* spawn, send: the session; check: the candidate, or what it conflicts with; land: where it
+                    * landed; say: the service's reference for the message */
+    struct str sandbox; /* spawn: what confines the run, */
+    struct str scope;   /* whether its tool scope is enforced, */
+    struct str limits;  /* and what it may use of the machine */
 };
 
 struct signal {
     enum signal_kind kind;
     struct id source;
     struct id goal;
-    int64_t at;       /* the only current time that a decision knows */
-    uint32_t keyed;   /* the sender may repeat it: remember the source */
-    struct id key;    /* the caller's key, which names one source; zero: none */
-    struct id before; /* its source as named by builds that did not know `key`; zero: none */
-    struct str actor; /* name of the sender */
-    enum who by;      /* and kind of the sender */
-    struct str trace; /* PLAN-20: of a causal chain, passed through */
+    int64_t at; /* the only current time that a decision knows */
+    struct signal_once once;
+    struct signal_sender sender;
 
-    struct str title, command; /* create, update */
-    struct str text;           /* report: its text; ended: the tail of the output; work: evidence */
-    uint32_t effect;           /* claim, ended, lost: its ordinal */
-    uint32_t host;             /* claim, create: the host that gets it */
-    int64_t exit;              /* ended: the exit status, -1 when it could not be started */
+    struct signal_goal describe;
+    struct signal_work work;
+    struct signal_plan plan;
+    struct signal_outcome outcome;
+    struct str text; /* report: its text; ended: the tail of the output; work: evidence */
+    uint32_t effect; /* claim, ended, lost: its ordinal */
+    uint32_t host;   /* claim, create: the host that gets it */
+    int64_t exit;    /* ended: the exit status, -1 when it could not be started */
 
     struct str
         body; /* create, update: GOAL_TEXT; apply, approve, add: PLAN_TEXT; part: its shape */
-    struct str tags;         /* create, update: a TAGS list; update: empty leaves them unchanged */
-    struct hash base;        /* update: of the text that it is based on */
-    struct str node;         /* work: which node */
-    struct str reason;       /* move: in words; NULL where none was given */
-    enum plan_reason why;    /* plan: one of the reasons of PLAN-21 */
-    enum blocked_by blocked; /* work, to blocked: by what */
-    enum priority priority;  /* create, update */
-    uint32_t to;             /* move: the status; part: its kind */
-    uint32_t override;       /* work: bypasses the status table, and is recorded */
-    uint64_t expected;       /* plan: the version that the sender saw; 0: none, or any */
-    uint32_t assignment;     /* agents, permits: n + 1 of the assignment; 0: none */
-    uint32_t
-        run; /* agents: ordinal + 1 of the effect that started the run it comes from; 0: not stated */
-    uint32_t question;     /* n + 1 of the question or agent message */
-    uint32_t admission;    /* permits: the host whose admission it is */
-    int64_t until;         /* snooze, limits: end time; ended: when it may be tried again */
-    uint64_t cost, tokens; /* settle: spent since the last settlement */
-    int64_t stepped;       /* clock: by how much to move the stored times */
+    struct str reason; /* move: in words; NULL where none was given */
+    uint32_t to;       /* move: the status; part: its kind */
+    struct signal_about about;
+    uint32_t admission;        /* permits: the host whose admission it is */
+    int64_t until;             /* snooze, limits: end time; ended: when it may be tried again */
+    struct signal_spent spent; /* settle */
+    struct str commit;         /* answer: the commit that was shown; empty: none */
+    uint32_t returned;         /* host lost: 1: it has returned */
+    int64_t stepped;           /* clock: by how much to move the stored times */
 };
 
 enum question_move {

@@ -60,8 +60,8 @@ static json_t *budget_json(const struct policy_budget *most, const struct budget
 /* Limits on what a goal may spend in total are kept with the goal. */
 static json_t *budgets_json(const struct op_call *call, const struct live *live) {
     json_t *list = json_array();
-    for (uint32_t i = 0; i < call->policy->budget_count; i++) {
-        const struct policy_budget *most = &call->policy->budgets[i];
+    for (uint32_t i = 0; i < call->policy->spending.budget_count; i++) {
+        const struct policy_budget *most = &call->policy->spending.budgets[i];
         json_array_append_new(list, budget_json(most, spent_of(live, most)));
     }
     return list;

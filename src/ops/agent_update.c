@@ -71,13 +71,13 @@ static bool is_about(struct op_call *call) {
 }
 
 static bool update_send(struct op_call *call, struct update update, struct signal *ret) {
-    if (!assignment_named(call, &ret->assignment) || !is_about(call))
+    if (!assignment_named(call, &ret->about.assignment) || !is_about(call))
         return false;
     if (!update_clean(&update, &call->arena))
         return op_refuse(call, ERROR_INVALID, "An update that says nothing changes nothing.");
     ret->kind = SIGNAL_AGENT_UPDATE;
     ret->goal = call->args.goal_id;
-    ret->node = update.node;
+    ret->work.node = update.node;
     ret->to = 1;
     ret->body = shape_encode(&UPDATE, &update, &call->arena);
     return true;
@@ -106,7 +106,7 @@ static bool progress_signal(struct op_call *call, const struct store_answer *ans
     (void)answer;
     if (progress.percent > 100)
         return op_refuse(call, ERROR_INVALID, "\"percentComplete\" is between 0 and 100.");
-    if (!assignment_named(call, &ret->assignment))
+    if (!assignment_named(call, &ret->about.assignment))
         return false;
     if (json_object_get(call->params, "percentComplete"))
         progress.percent++; /* stored plus 1: 0 means not given */

@@ -456,7 +456,7 @@ static json_t *over_report(const struct goal_loaded *loaded, const struct goal_s
     shape_decode_in(&ASSIGNMENT_ROW, over->body, scratch, &row);
     const struct node *node = plan_find(&loaded->plan, row.node);
     bool did_it = node && str_equal(row.status, str_of(ASSIGNMENT_STATUS[ASSIGNMENT_DONE].name));
-    return did_it ? report_json(shown, &node->report, scratch) : json_null();
+    return did_it ? report_json(shown, &node->result.report, scratch) : json_null();
 }
 
 static json_t *show_result(struct op_call *call, const struct store_answer *answer) {

@@ -55,11 +55,11 @@ static bool add_signal(struct op_call *call, const struct store_answer *answer,
     struct handoff handoff = call->args.handoff;
     if (answer && !view_is_whole(call, answer))
         return false;
-    ret->assignment = is_of_run(call) ? call->caller->assignment : 0;
+    ret->about.assignment = is_of_run(call) ? call->caller->assignment : 0;
     if (answer && handoff.node.len == 0) {
         const struct live *live = &answer->loaded[0].live;
         const struct assignment *assignment =
-            assignments_find(&live->assignments, ret->assignment - 1);
+            assignments_find(&live->assignments, ret->about.assignment - 1);
         const struct node *node = assignment ? plan_node(&live->plan, assignment->node) : NULL;
         if (!node)
             return op_refuse(call, ERROR_CONFLICT, "Your assignment is over.");
@@ -67,7 +67,7 @@ static bool add_signal(struct op_call *call, const struct store_answer *answer,
     }
     ret->kind = SIGNAL_HANDOFF;
     ret->goal = call->args.goal_id;
-    ret->node = handoff.node;
+    ret->work.node = handoff.node;
     ret->body = shape_encode(&HANDOFF, &handoff, &call->arena);
     return true;
 }

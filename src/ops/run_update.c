@@ -29,7 +29,7 @@ static bool signal(struct op_call *call, const struct store_answer *answer, stru
     ret->goal = call->args.goal_id;
     ret->to = PART_RUN;
     ret->effect = shown ? shown->n + 1 : 0;
-    ret->expected = answer->loaded[0].goal.version;
+    ret->plan.expected = answer->loaded[0].goal.version;
     ret->body = shape_encode(&RUN_ROW, &run, &call->arena);
     return true;
 }

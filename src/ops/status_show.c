@@ -128,8 +128,8 @@ static void list_ask(const struct gathering *it, struct store_request *request) 
 static void proof_take(struct op_call *call, const struct goal_loaded *loaded,
                        const struct goal_shown *shown, json_t *goal) {
     proof_put(goal, loaded, shown, &call->arena);
-    json_object_set_new(goal, "cost", json_integer((json_int_t)loaded->goal.cost));
-    json_object_set_new(goal, "tokens", json_integer((json_int_t)loaded->goal.tokens));
+    json_object_set_new(goal, "cost", json_integer((json_int_t)loaded->goal.spent.cost));
+    json_object_set_new(goal, "tokens", json_integer((json_int_t)loaded->goal.spent.tokens));
 }
 
 /* The last output of its process before it ended; empty: it stalled for another reason. */
@@ -167,22 +167,22 @@ static void lost_take(struct op_call *call, const struct goal_loaded *loaded) {
     json_t *hosts = json_object_get(call->result, "lostHosts");
     for (uint32_t i = 0; i < loaded->live.plan.count; i++) {
         const struct node *node = &loaded->live.plan.nodes[i];
-        if (node->alone_at <= call->at || node_is_over(node) || node->retired)
+        if (node->run.alone_at <= call->at || node_is_over(node) || node->retired)
             continue;
         json_t *row = NULL, *found;
         size_t k;
         json_array_foreach(hosts, k, found) {
-            if (json_integer_value(json_object_get(found, "host")) == (json_int_t)node->run_host)
+            if (json_integer_value(json_object_get(found, "host")) == (json_int_t)node->run.host)
                 row = found;
         }
         if (!row) {
-            row = json_pack("{s:i, s:i, s:o}", "host", (int)node->run_host, "tasks", 0, "since",
-                            time_json(node->alone_at - node->orphan_after));
+            row = json_pack("{s:i, s:i, s:o}", "host", (int)node->run.host, "tasks", 0, "since",
+                            time_json(node->run.alone_at - node->run.orphan_after));
             json_array_append_new(hosts, row);
         }
         json_t *tasks = json_object_get(row, "tasks");
         json_integer_set(tasks, json_integer_value(tasks) + 1);
-        json_object_set_new(row, "until", time_json(node->alone_at));
+        json_object_set_new(row, "until", time_json(node->run.alone_at));
     }
 }
 

@@ -35,14 +35,14 @@ static const char *state_of(const struct node *node, const struct assignment *as
     if (made->at)
         return name_of(&VERIFIED_NAMES, made->status);
     if (!node_is_over(node))
-        return node->contract ? "pending" : NULL;
-    return node->status == NODE_DONE && node->proof <= PROOF_CLAIMED ? "skipped" : NULL;
+        return node->contract.given ? "pending" : NULL;
+    return node->status == NODE_DONE && node->result.proof <= PROOF_CLAIMED ? "skipped" : NULL;
 }
 
 json_t *verification_json(const struct goal_shown *shown, const struct node *node,
                           const struct assignment *assignment, struct arena *scratch) {
     struct verification made = {0};
-    const struct hash *verdict = assignment ? &assignment->check.verdict : &node->verdict;
+    const struct hash *verdict = assignment ? &assignment->check.verdict : &node->result.verdict;
     if (!hash_is_zero(verdict) &&
         !shape_decode_in(&VERIFICATION, shown_text(shown, verdict), scratch, &made))
         made = (struct verification){0};

@@ -32,9 +32,10 @@ static void plan_meta(json_t *json, const struct goal *goal, const struct eviden
     json_object_set_new(json, "epic_id", json_string(text));
     id_format(goal_plan_id(goal), text);
     json_object_set_new(json, "plan_id", json_string(text));
-    json_object_set_new(json, "version", json_integer((json_int_t)evidence->plan_version));
+    json_object_set_new(json, "version", json_integer((json_int_t)evidence->plan.version));
     json_object_set_new(json, "source", json_string(name_of(&WHO_NAMES, evidence->by)));
-    json_object_set_new(json, "reasonCode", json_string(name_of(&REASON_NAMES, evidence->why)));
+    json_object_set_new(json, "reasonCode",
+                        json_string(name_of(&REASON_NAMES, evidence->plan.why)));
 }
 
 static bool field_is_zero(const struct field *field, const void *from) {
@@ -100,8 +101,8 @@ static json_t *proof_json(enum proof proof) {
 
 /* Where it landed; null: it did not. */
 static json_t *landed_json(const struct goal_shown *shown, const struct node *node) {
-    struct str where =
-        hash_is_zero(&node->landed) ? (struct str){0} : shown_text(shown, &node->landed);
+    struct str where = hash_is_zero(&node->result.landed) ? (struct str){0}
+                                                          : shown_text(shown, &node->result.landed);
     return where.len > 0 ? json_stringn(where.at, where.len) : json_null();
 }
 
@@ -109,8 +110,8 @@ static json_t *landed_json(const struct goal_shown *shown, const struct node *no
 static void report_put(json_t *json, const struct assignments *assignments,
                        const struct node *node) {
     const struct assignment *assignment = assignments_of_node(assignments, node->n);
-    uint32_t completion = assignment ? assignment->progress.completion : node->completion,
-             confidence = assignment ? assignment->progress.confidence : node->confidence;
+    uint32_t completion = assignment ? assignment->progress.completion : node->result.completion,
+             confidence = assignment ? assignment->progress.confidence : node->result.confidence;
     json_object_set_new(json, "latestProgress", progress_json(assignment));
     json_object_set_new(json, "completion",
                         completion ? json_string(name_of(&COMPLETION_NAMES, completion - 1))
@@ -137,8 +138,8 @@ static json_t *node_json(const struct goal_loaded *loaded, const struct goal_sho
     json_object_set_new(json, "blockedReason", blocked_json(shown, node));
     json_object_set_new(json, "percent", json_integer(plan_percent(plan, node)));
     report_put(json, &loaded->live.assignments, node);
-    json_object_set_new(json, "proof",
-                        proof_json(plan_has_children(plan, node) ? PROOF_NONE : node->proof));
+    json_object_set_new(
+        json, "proof", proof_json(plan_has_children(plan, node) ? PROOF_NONE : node->result.proof));
     json_object_set_new(json, "landed", landed_json(shown, node));
     json_object_set_new(
         json, "verification",
@@ -183,9 +184,9 @@ json_t *plan_json(const struct goal_loaded *loaded, const struct goal_shown *sho
     static const struct hash NONE;
     id_format(goal_plan_id(goal), text);
     json_t *json = json_pack("{s:s, s:I, s:i, s:b, s:b}", "planId", text, "version",
-                             (json_int_t)goal->plan_version, "percent", (int)goal->percent,
-                             "reviewNeeded", (int)goal->review, "proposalWaits",
-                             memcmp(&goal->proposal, &NONE, sizeof NONE) != 0);
+                             (json_int_t)goal->plan.version, "percent", (int)goal->progress.percent,
+                             "reviewNeeded", (int)goal->plan.review, "proposalWaits",
+                             memcmp(&goal->plan.proposal, &NONE, sizeof NONE) != 0);
     json_object_set_new(json, "phases", children_json(loaded, shown, NULL, scratch));
     return json;
 }
@@ -206,7 +207,7 @@ static enum proof goal_proof(const struct goal_loaded *loaded, const struct goal
         return PROOF_NONE;
     if (is_completed_by_hand(shown))
         return PROOF_PERSON;
-    return loaded->goal.plan_version > 0 ? plan_proof(&loaded->plan) : PROOF_CLAIMED;
+    return loaded->goal.plan.version > 0 ? plan_proof(&loaded->plan) : PROOF_CLAIMED;
 }
 
 /* Where the work landed: one place, or the number of places. Empty: nowhere. */
@@ -215,7 +216,7 @@ static struct str plan_landed(const struct plan *plan, const struct goal_shown *
     struct str where = {0};
     uint32_t count = 0;
     for (uint32_t i = 0; i < plan->count; i++) {
-        const struct hash *landed = &plan->nodes[i].landed;
+        const struct hash *landed = &plan->nodes[i].result.landed;
         if (plan->nodes[i].retired || hash_is_zero(landed))
             continue;
         where = shown_text(shown, landed);
@@ -273,21 +274,21 @@ json_t *goal_json(const struct goal_loaded *loaded, const struct goal_shown *sho
     json_t *json = json_pack("{s:s, s:s%, s:s, s:I, s:I, s:i, s:I}", "goalId", id, "title",
                              shown->title.at ? shown->title.at : "", shown->title.len, "state",
                              name_of(&DISPLAY_STATE_NAMES, goal_display_state(goal)), "version",
-                             (json_int_t)goal->version, "seq", (json_int_t)goal->seq, "host",
-                             (int)goal->owner, "fence", (json_int_t)goal->fence);
+                             (json_int_t)goal->version, "seq", (json_int_t)goal->records.seq,
+                             "host", (int)goal->owner, "fence", (json_int_t)goal->fence);
     if (!json)
         return NULL;
     json_put_fields(json, GOAL_HOT.fields, GOAL_HOT.count, goal);
     words_json(json, goal, shown, scratch);
     json_t *effects = json_array(), *records = json_array();
-    for (uint32_t i = 0; i < goal->open_count; i++)
-        json_array_append_new(effects, effect_json(&goal->open[i]));
+    for (uint32_t i = 0; i < goal->effects.open_count; i++)
+        json_array_append_new(effects, effect_json(&goal->effects.open[i]));
     for (uint32_t i = 0; i < shown->record_count; i++)
         json_array_append_new(records, record_json(goal, &shown->records[i]));
     json_object_set_new(json, "effects", effects);
     if (!loaded->whole)
         json_object_set_new(json, "damaged", json_true());
-    else if (goal->plan_version > 0)
+    else if (goal->plan.version > 0)
         json_object_set_new(json, "plan", plan_json(loaded, shown, scratch));
     proof_put(json, loaded, shown, scratch);
     parts_json(json, shown, scratch);

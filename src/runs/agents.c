@@ -96,13 +96,13 @@ static struct signal shown_signal(struct pretend_run *run, enum signal_kind kind
     return (struct signal){.kind = kind,
                            .source = id_derive((struct str){(const char *)run->id.bytes, 16},
                                                (struct str){name, (size_t)length}),
-                           .keyed = 1,
+                           .once.keyed = 1,
                            .goal = run->goal,
                            .at = clock_wall(),
-                           .actor = STR("overseer"),
-                           .by = WHO_OVERSEER,
-                           .assignment = run->assignment + 1,
-                           .run = run->number};
+                           .sender.actor = STR("overseer"),
+                           .sender.by = WHO_OVERSEER,
+                           .about.assignment = run->assignment + 1,
+                           .about.run = run->number};
 }
 
 static void words_offer(struct agents *agents, struct pretend_run *run,
@@ -113,11 +113,11 @@ static void words_offer(struct agents *agents, struct pretend_run *run,
         return;
     signal = shown_signal(run, update.kind);
     update.source = signal.source;
-    update.keyed = 1;
+    update.once.keyed = 1;
     update.at = signal.at;
-    update.actor = STR("overseer");
-    update.by = WHO_OVERSEER;
-    update.run = run->number;
+    update.sender.actor = STR("overseer");
+    update.sender.by = WHO_OVERSEER;
+    update.about.run = run->number;
     offer(agents, &update);
 }
 
@@ -206,11 +206,11 @@ static void timer_set(struct agents *agents) {
 static bool behaviour_of(struct agents *agents, struct str agent, struct behaviour *ret) {
     const struct settings *settings = context_settings(agents->context);
     bool found = false;
-    for (uint32_t i = 0; i < settings->agent_count && !found; i++) {
-        const struct agent_setting *row = &settings->agents[i];
-        *ret = (struct behaviour){.pace = row->pace, .stretches = row->stretches};
+    for (uint32_t i = 0; i < settings->lists.agent_count && !found; i++) {
+        const struct agent_setting *row = &settings->lists.agents[i];
+        *ret = (struct behaviour){.pace = row->pretend.pace, .stretches = row->pretend.stretches};
         found = str_equal(row->id, agent) && str_equal(row->driver, STR("pretend")) &&
-                names_find(&PRETEND_NAMES, row->behaviour, &ret->kind);
+                names_find(&PRETEND_NAMES, row->pretend.behaviour, &ret->kind);
     }
     context_settings_drop(settings);
     return found;
@@ -288,7 +288,8 @@ static void spawn_one(struct agents *agents, const struct effect *effect, struct
         if (!run)
             return;
         ended->to = DELIVERY_ACCEPTED;
-        ended->title = arena_format(arena, "agent:%.*s:%u", STR_ARG(effect->agent), effect->n + 1);
+        ended->outcome.reference =
+            arena_format(arena, "agent:%.*s:%u", STR_ARG(effect->agent), effect->n + 1);
         due_set(&agents->due, id, run_next(run));
     }
 }
@@ -346,14 +347,15 @@ static void check_one(struct agents *agents, const struct effect *effect, struct
     struct id id = work_id(effect->goal, effect->node);
     ended->to = done ? CHECKED_PASSED : CHECKED_FAILED;
     ended->exit = !done;
-    ended->title =
+    ended->outcome.reference =
         arena_format(arena, "%02x%02x%02x%02x", id.bytes[0], id.bytes[1], id.bytes[2], id.bytes[3]);
     ended->text = done ? STR("All 12 tests pass.") : STR("3 of 12 tests fail.");
 }
 
 static void land_one(const struct effect *effect, struct signal *ended, struct arena *arena) {
     ended->to = LANDED_YES;
-    ended->title = arena_format(arena, "%.*s on a pretended branch", STR_ARG(effect->commit));
+    ended->outcome.reference =
+        arena_format(arena, "%.*s on a pretended branch", STR_ARG(effect->candidate.commit));
 }
 
 /* Tells whether the effect is for a pretend agent: a run that is known here is one; a new run is judged by its agent's

@@ -15,8 +15,8 @@ void executor_report(struct executor *executor, const struct act *act, struct si
     outcome.source = effect_id(act->effect.goal, act->effect.n);
     outcome.goal = act->effect.goal;
     outcome.at = clock_wall();
-    outcome.actor = STR("overseer");
-    outcome.by = WHO_OVERSEER;
+    outcome.sender.actor = STR("overseer");
+    outcome.sender.by = WHO_OVERSEER;
     outcome.effect = act->effect.n;
     struct input *input = input_make(&outcome, NULL);
     if (!input || !queue_put(&executor->ledger_thread->queue, input)) {

@@ -77,11 +77,12 @@ static void notice_send_end(struct notice_send *send, enum hearing heard, int64_
         log_about(LEVEL_WARNING, &about, "not said on channel %.*s: %.*s",
                   STR_ARG(send->notice.channel), STR_ARG(str_cut_utf8(text, LIMIT_WHY)));
     if (!send->notice_sender->stopped)
-        executor_report(send->notice_sender->executor, send->act,
-                        (struct signal){.to = heard,
-                                        .until = until,
-                                        .text = str_cut_utf8(text, LIMIT_WHY),
-                                        .title = url.len <= LIMIT_SESSION ? url : STR("")});
+        executor_report(
+            send->notice_sender->executor, send->act,
+            (struct signal){.to = heard,
+                            .until = until,
+                            .text = str_cut_utf8(text, LIMIT_WHY),
+                            .outcome.reference = url.len <= LIMIT_SESSION ? url : STR("")});
     struct notice_sender *notice_sender = send->notice_sender;
     notice_send_unlink(notice_sender, send);
     notice_send_free(send);
@@ -238,7 +239,7 @@ void say_begin(struct executor *executor, struct act *act) {
         notice_send_fail(send, HEARD_NO, send->trouble);
         return;
     }
-    send->notice.unsure |= may_have_been_tried(notice_sender, &send->notice);
+    send->notice.attempt.unsure |= may_have_been_tried(notice_sender, &send->notice);
     send->lookup.done = looked_up;
     send->lookup.request =
         (struct store_request){.verb = STORE_SHOW, .ids = &send->goal, .id_count = 1, .limit = 1};

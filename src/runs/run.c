@@ -74,10 +74,10 @@ void run_sending_ended(struct run *run, enum delivery delivery, struct str why) 
     if (!run->sending)
         return;
     if (delivery == DELIVERY_ACCEPTED) /* ASSIGN-16 */
-        ended.title = arena_format(&arena, "agent:%s:%s", run->agent, run->session);
-    ended.node = str_of(sandbox_name(run->box));
-    ended.reason = str_of(run_scope(run));
-    ended.command = str_of(run->limits);
+        ended.outcome.reference = arena_format(&arena, "agent:%s:%s", run->agent, run->session);
+    ended.outcome.sandbox = str_of(sandbox_name(run->box));
+    ended.outcome.scope = str_of(run_scope(run));
+    ended.outcome.limits = str_of(run->limits);
     if (run->sending->effect.kind == EFFECT_SPAWN)
         ended.body = run_beginning(run, &arena);
     free(run->text);

@@ -6,9 +6,9 @@
 /* ---- what a run is started with ---- */
 
 const struct agent_setting *run_agent(const struct settings *settings, struct str id) {
-    for (uint32_t i = 0; i < settings->agent_count; i++)
-        if (str_equal(settings->agents[i].id, id))
-            return &settings->agents[i];
+    for (uint32_t i = 0; i < settings->lists.agent_count; i++)
+        if (str_equal(settings->lists.agents[i].id, id))
+            return &settings->lists.agents[i];
     return NULL;
 }
 

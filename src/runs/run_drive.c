@@ -91,13 +91,13 @@ static void signal_fill(const struct run *run, struct signal *signal, uint64_t o
     snprintf(name, sizeof name, "%.*s %llu", STR_ARG(str_cut(what, 64)),
              (unsigned long long)offset);
     signal->source = name_of_run(run, str_of(name));
-    signal->keyed = 1;
+    signal->once.keyed = 1;
     signal->goal = run->goal;
     signal->at = clock_wall();
-    signal->actor = STR("overseer");
-    signal->by = WHO_OVERSEER;
-    signal->assignment = run->assignment + 1;
-    signal->run = run->number;
+    signal->sender.actor = STR("overseer");
+    signal->sender.by = WHO_OVERSEER;
+    signal->about.assignment = run->assignment + 1;
+    signal->about.run = run->number;
 }
 
 /* A signal that cannot be kept is read again after a restart: until then the state is not saved any more. */

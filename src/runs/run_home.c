@@ -220,7 +220,7 @@ void home_share(struct run *run, const struct drive_launch *launch, struct arena
         if (!driver_wrote(launch, agent->share.at[i]))
             file_share(run, agent->share.at[i], arena);
     if (agent && agent->share.count == 0)
-        kind_share(run, launch, agent->token_file.len > 0, arena);
+        kind_share(run, launch, agent->token.file.len > 0, arena);
     context_settings_drop(settings);
 }
 
@@ -238,8 +238,8 @@ static const char *token_wrong(const char *path) {
 
 bool token_get(const struct agent_setting *agent, struct str kind, struct arena *arena,
                struct drive_var *ret, struct str *ret_why) {
-    char *path = arena_cstr(arena, agent->token_file);
-    struct str name = agent->token_env.len ? agent->token_env : login_variable(kind), text = {0};
+    char *path = arena_cstr(arena, agent->token.file);
+    struct str name = agent->token.env.len ? agent->token.env : login_variable(kind), text = {0};
     const char *wrong =
         name.len == 0 ? "token_env does not say which variable it is for" : token_wrong(path);
     if (!wrong && !file_get(path, arena, &text))

@@ -29,9 +29,9 @@ static enum how limit_how(const struct run_table *runs, enum group_limit limit,
 
 static bool is_asked_for(const struct settings *settings) {
     bool asked = settings->sandbox.memory || settings->sandbox.cpu || settings->sandbox.processes;
-    for (uint32_t i = 0; i < settings->agent_count && !asked; i++)
-        asked =
-            settings->agents[i].memory || settings->agents[i].cpu || settings->agents[i].processes;
+    for (uint32_t i = 0; i < settings->lists.agent_count && !asked; i++)
+        asked = settings->lists.agents[i].limits.memory || settings->lists.agents[i].limits.cpu ||
+                settings->lists.agents[i].limits.processes;
     return asked;
 }
 
@@ -74,9 +74,9 @@ static void limits_ask(const struct settings *settings, const struct agent_setti
                        uint64_t ret[GROUP_LIMITS]) {
     static const struct agent_setting NONE;
     agent = agent ? agent : &NONE;
-    ret[GROUP_MEMORY] = either(agent->memory, settings->sandbox.memory) << 20;
-    ret[GROUP_CPU] = either(agent->cpu, settings->sandbox.cpu);
-    ret[GROUP_PROCESSES] = either(agent->processes, settings->sandbox.processes);
+    ret[GROUP_MEMORY] = either(agent->limits.memory, settings->sandbox.memory) << 20;
+    ret[GROUP_CPU] = either(agent->limits.cpu, settings->sandbox.cpu);
+    ret[GROUP_PROCESSES] = either(agent->limits.processes, settings->sandbox.processes);
 }
 
 static void limit_say(struct run *run, enum group_limit limit, uint64_t most, enum how how) {

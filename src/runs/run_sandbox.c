@@ -50,11 +50,11 @@ static void secrets_hide(struct sandbox_spec *spec, const struct settings *setti
                          struct arena *arena) {
     path_hide(spec, arena_cstr(arena, settings->server.tls_key), arena);
     path_hide(spec, arena_cstr(arena, settings->escalation.tracker_token_path), arena);
-    for (uint32_t i = 0; i < settings->agent_count; i++)
-        path_hide(spec, arena_cstr(arena, settings->agents[i].token_file), arena);
-    for (uint32_t i = 0; i < settings->channel_count; i++) {
-        path_hide(spec, arena_cstr(arena, settings->channels[i].token_path), arena);
-        path_hide(spec, arena_cstr(arena, settings->channels[i].secret_path), arena);
+    for (uint32_t i = 0; i < settings->lists.agent_count; i++)
+        path_hide(spec, arena_cstr(arena, settings->lists.agents[i].token.file), arena);
+    for (uint32_t i = 0; i < settings->lists.channel_count; i++) {
+        path_hide(spec, arena_cstr(arena, settings->lists.channels[i].token_path), arena);
+        path_hide(spec, arena_cstr(arena, settings->lists.channels[i].secret_path), arena);
     }
 }
 
@@ -218,9 +218,9 @@ static enum sandbox_network check_network(const struct settings *settings, struc
     uint32_t least = NETWORK_ALL;
     if (settings->verify.network != CHECK_NETWORK_AGENT)
         return NETWORK[settings->verify.network - 1];
-    for (uint32_t i = 0; i < settings->agent_count && !agent; i++)
-        if (settings->agents[i].network > least)
-            least = settings->agents[i].network;
+    for (uint32_t i = 0; i < settings->lists.agent_count && !agent; i++)
+        if (settings->lists.agents[i].network > least)
+            least = settings->lists.agents[i].network;
     return NETWORK[agent ? agent->network : least];
 }
 

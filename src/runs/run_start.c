@@ -130,7 +130,7 @@ bool run_token_take(struct run *run, struct str *ret_why) {
     const struct settings *settings = context_settings(run->runs->context);
     const struct agent_setting *agent = run_agent(settings, str_of(run->agent));
     struct drive_var *vars = (struct drive_var *)(uintptr_t)run->spec.env;
-    bool wanted = agent && agent->token_file.len > 0 && !run->driver->watches;
+    bool wanted = agent && agent->token.file.len > 0 && !run->driver->watches;
     bool taken = !wanted || token_get(agent, run_login_kind(run), &run->arena,
                                       &vars[run->spec.env_count], ret_why);
     run->spec.env_count += wanted && taken;

@@ -105,7 +105,7 @@ static void checkout_removed(uv_work_t *work, int status) {
     (void)status;
     working_end(it, (struct signal){.to = it->verdict,
                                     .exit = it->exit,
-                                    .title = it->commit,
+                                    .outcome.reference = it->commit,
                                     .body = verification_of(it),
                                     .text = it->answer.why});
 }
@@ -187,7 +187,7 @@ static void checked(void *with, int64_t exit, struct str tail) {
 /* C-81: builds the landing commit itself, on the target's tip. */
 static void candidate_build(struct working *it) {
     struct git_work work = {.snapshot = it->snapshot,
-                            .conflict_shown = it->act->effect.conflict,
+                            .conflict_shown = it->act->effect.candidate.conflict,
                             .target = it->place.branch,
                             .how = it->place.how};
     it->commit = it->snapshot;
@@ -286,7 +286,7 @@ static void check_prepared(uv_work_t *work, int status) {
         return;
     if (status == 0 && it->answer.result == GIT_CONFLICT) {
         working_end(it, (struct signal){.to = CHECKED_CONFLICT,
-                                        .title = it->candidate.conflict,
+                                        .outcome.reference = it->candidate.conflict,
                                         .text = conflicts_text(it)});
         return;
     }
@@ -296,7 +296,7 @@ static void check_prepared(uv_work_t *work, int status) {
     }
     if (it->commit.len == 0) {
         working_end(it, (struct signal){.to = CHECKED_UNCHANGED,
-                                        .title = it->snapshot,
+                                        .outcome.reference = it->snapshot,
                                         .text = it->snapshot.len
                                                     ? STR("The target has all of it already.")
                                                     : STR("Nothing has changed in the worktree.")});
@@ -349,7 +349,7 @@ static void check_still(void *with) {
 /* Rebuilding a candidate measures nothing: it is built from the earlier snapshot of the work. */
 static void check_placed(uv_work_t *work, int status) {
     struct working *it = work->data;
-    it->snapshot = it->act->effect.snapshot;
+    it->snapshot = it->act->effect.candidate.snapshot;
     if (status != 0 || it->answer.result != GIT_DONE)
         check_prepared(work, status);
     else if (it->snapshot.len > 0)
@@ -401,13 +401,13 @@ static void stranded_tell(struct working *it) {
     struct signal signal = {
         .kind = SIGNAL_AGENT_SEEN,
         .source = id_derive(STR("stranded"), str_of(it->name)),
-        .keyed = 1,
+        .once.keyed = 1,
         .goal = effect->goal,
         .at = seen.at,
-        .actor = STR("overseer"),
-        .by = WHO_OVERSEER,
-        .assignment = effect->assignment + 1,
-        .run = effect->run,
+        .sender.actor = STR("overseer"),
+        .sender.by = WHO_OVERSEER,
+        .about.assignment = effect->assignment + 1,
+        .about.run = effect->run,
         .body = shape_encode(&OBSERVATION, &seen, &it->arena),
         .reason = arena_format(
             &it->arena, "its work is stranded on host %u: %.*s in the clone of that host",
@@ -455,16 +455,17 @@ void work_salvage(struct run_table *runs, struct act *act, int64_t exit) {
 /* A verdict counts only for the commit that was checked, and only while work is checked in the same way. */
 static bool verdict_holds(const struct working *it) {
     const struct effect *effect = &it->act->effect;
-    bool same = hash_equal(&effect->digest, &it->place.digest) || planted(VERDICT_FOR_ANY_CHECK);
-    return effect->onto.len > 0 && same;
+    bool same =
+        hash_equal(&effect->candidate.digest, &it->place.digest) || planted(VERDICT_FOR_ANY_CHECK);
+    return effect->candidate.onto.len > 0 && same;
 }
 
 /* Looks for the commit on the branch even if its verdict no longer holds: it may have landed before this host, or
  * another one, was lost. */
 static void land(uv_work_t *work) {
     struct working *it = work->data;
-    struct git_landing landing = {.commit = it->act->effect.commit,
-                                  .onto = it->act->effect.onto,
+    struct git_landing landing = {.commit = it->act->effect.candidate.commit,
+                                  .onto = it->act->effect.candidate.onto,
                                   .target = it->place.branch,
                                   .how = it->place.how,
                                   .look = !verdict_holds(it)};
@@ -491,7 +492,7 @@ static void pull_ended(void *with, enum pulled pulled, struct str text) {
         working_free(it);
     else
         working_end(it, (struct signal){.to = pulled == PULL_OPENED ? LANDED_YES : LANDED_PUSHED,
-                                        .title = landed_text(it),
+                                        .outcome.reference = landed_text(it),
                                         .text = text});
 }
 
@@ -525,7 +526,7 @@ static void landed(uv_work_t *work, int status) {
         return;
     }
     if (result == GIT_DONE)
-        outcome.title = landed_text(it);
+        outcome.outcome.reference = landed_text(it);
     working_end(it, outcome);
 }
 

@@ -188,12 +188,12 @@ static json_t *login_tell(const struct login *login, struct arena *arena) {
 
 /* The first login of its kind that the operator has. */
 static json_t *login_look(struct trying *it, const struct agent_setting *agent) {
-    if (agent->token_file.len > 0) {
+    if (agent->token.file.len > 0) {
         struct drive_var token;
         struct str why;
         return token_get(agent, run_login_kind(&it->run), &it->arena, &token, &why)
                    ? login_json("good", arena_format(&it->arena, "runs get the token in %.*s",
-                                                     STR_ARG(agent->token_file)))
+                                                     STR_ARG(agent->token.file)))
                    : login_json("bad", why);
     }
     for (size_t i = 0; i < LOGIN_COUNT && it->run.driver; i++) {
@@ -230,7 +230,7 @@ static void agent_try(struct trying *it, const struct agent_setting *agent) {
 static void runs_prepare(struct trying *it, const struct settings *settings, const char *socket,
                          const char *folder) {
     struct run_table *runs = &it->runs;
-    const char *file = settings->file.at;
+    const char *file = settings->source.file.at;
     *runs = (struct run_table){.context = &it->context};
     snprintf(runs->state, sizeof runs->state, "%s", it->folder);
     snprintf(runs->hidden[0], sizeof runs->hidden[0], "%.*s", RUN_PATH - 1, socket);
@@ -243,9 +243,9 @@ static void runs_prepare(struct trying *it, const struct settings *settings, con
 }
 
 int try_agents(struct settings *settings, const char *socket, const char *folder) {
-    for (uint32_t i = 0; i < settings->agent_count; i++) {
+    for (uint32_t i = 0; i < settings->lists.agent_count; i++) {
         struct trying *it = calloc(1, sizeof *it);
-        const struct agent_setting *agent = &settings->agents[i];
+        const struct agent_setting *agent = &settings->lists.agents[i];
         char place[] = "/tmp/overseer-try-XXXXXX";
         if (!it || !mkdtemp(place)) {
             free(it);

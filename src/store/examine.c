@@ -199,10 +199,10 @@ static const char *slot_wrong(const struct audit *audit, const struct effect_slo
 static const char *effects_wrong(const struct audit *audit, const struct goal *goal) {
     if (!audit->bodies)
         return NULL; /* the log is no longer complete, so it proves nothing */
-    if (goal->open_count < audit->open_count)
+    if (goal->effects.open_count < audit->open_count)
         return "an effect that was decided is gone";
-    for (uint32_t i = 0; i < goal->open_count; i++) {
-        const char *wrong = slot_wrong(audit, &goal->open[i]);
+    for (uint32_t i = 0; i < goal->effects.open_count; i++) {
+        const char *wrong = slot_wrong(audit, &goal->effects.open[i]);
         if (wrong)
             return wrong;
     }
@@ -217,10 +217,10 @@ static const char *audit_goal(const struct audit *audit, const struct goal_loade
         return audit->broken;
     if (!loaded->exists)
         return "its row is gone";
-    if (goal->seq != audit->seq)
-        return goal->seq > audit->seq ? "its last records are missing"
-                                      : "it is older than its records";
-    if (!hash_equal(&goal->head, &audit->head))
+    if (goal->records.seq != audit->seq)
+        return goal->records.seq > audit->seq ? "its last records are missing"
+                                              : "it is older than its records";
+    if (!hash_equal(&goal->records.head, &audit->head))
         return "it does not stand at the end of its chain";
     if (goal->quarantined != audit->quarantined && audit->milestones == 0)
         return "it stands as set aside and never was, or the other way round";
@@ -298,7 +298,7 @@ struct each {
 /* True if the goal was not written between the two reads. */
 static bool goal_stood(const struct goal_loaded *before, const struct goal_loaded *after) {
     return before->exists == after->exists && before->goal.version == after->goal.version &&
-           before->goal.seq == after->goal.seq;
+           before->goal.records.seq == after->goal.records.seq;
 }
 
 enum { LOOKS = 16 };
@@ -327,7 +327,7 @@ static bool goal_examine(struct page *page, uint32_t place, struct examination *
         wrong = NULL;
     it->goals++;
     it->records += audit.records;
-    it->effects += loaded->goal.open_count;
+    it->effects += loaded->goal.effects.open_count;
     each->judge(each->with, &audit, &loaded->goal, wrong);
     return true;
 }
@@ -373,7 +373,8 @@ static const char *chain_wrong(const struct audit *audit, const struct goal_load
         return audit->broken;
     if (!loaded->exists)
         return "its goal is gone";
-    if (loaded->goal.seq != audit->seq || !hash_equal(&loaded->goal.head, &audit->head))
+    if (loaded->goal.records.seq != audit->seq ||
+        !hash_equal(&loaded->goal.records.head, &audit->head))
         return "its goal does not stand at the end of the chain";
     return NULL;
 }

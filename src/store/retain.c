@@ -166,7 +166,7 @@ static bool named_by_record(const struct retain_pages *records, const struct has
     for (uint32_t i = 0; i < records->count; i++) {
         struct evidence evidence = {0};
         if (!shape_decode(&EVIDENCE, records->bodies[i], &evidence) ||
-            hash_equal(&evidence.more, hash) || hash_equal(&evidence.input_apart, hash))
+            hash_equal(&evidence.more, hash) || hash_equal(&evidence.replay.input_apart, hash))
             return true; /* an unreadable body may name any text */
     }
     return false;
@@ -229,7 +229,8 @@ static uint32_t goals_named(const struct retain_work *work, struct id *goals) {
         const struct retain_row *row = work->bodies[i];
         struct evidence evidence = {0};
         if (shape_decode(&EVIDENCE, row->record.body, &evidence) &&
-            (!hash_equal(&evidence.more, &NONE) || !hash_equal(&evidence.input_apart, &NONE)) &&
+            (!hash_equal(&evidence.more, &NONE) ||
+             !hash_equal(&evidence.replay.input_apart, &NONE)) &&
             (count == 0 || !id_equal(goals[count - 1], row->goal)))
             goals[count++] = row->goal;
     }

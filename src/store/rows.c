@@ -53,11 +53,11 @@ void loaded_hot(struct goal_loaded *loaded, struct str sealed) {
 
 void loaded_effect(struct goal_loaded *loaded, struct effect_slot slot) {
     struct goal *goal = &loaded->goal;
-    if (goal->open_count == LIMIT_OPEN_EFFECTS || slot.state >= EFFECT_STATES ||
+    if (goal->effects.open_count == LIMIT_OPEN_EFFECTS || slot.state >= EFFECT_STATES ||
         slot.kind >= EFFECT_KINDS)
         loaded->whole = false;
     else
-        goal->open[goal->open_count++] = slot;
+        goal->effects.open[goal->effects.open_count++] = slot;
 }
 
 bool loaded_has(const struct goal_loaded *loaded, enum part_kind kind) {
@@ -157,7 +157,7 @@ struct text_names records_name(const struct record *records, uint32_t count, str
     for (uint32_t i = 0; i < count; i++) {
         struct evidence evidence = {0};
         if (records[i].body.len > 0 && shape_decode(&EVIDENCE, records[i].body, &evidence))
-            name(&named, &evidence.input_apart);
+            name(&named, &evidence.replay.input_apart);
     }
     names_settle(&named);
     return named;
@@ -171,11 +171,11 @@ struct goal_view view_of(const struct goal_commit *commit) {
                               .status = goal->status,
                               .display_state = goal_display_state(goal),
                               .priority = goal->priority,
-                              .percent = goal->percent,
-                              .created_at = goal->created_at,
-                              .updated_at = goal->updated_at,
+                              .percent = goal->progress.percent,
+                              .created_at = goal->times.created_at,
+                              .updated_at = goal->times.updated_at,
                               .title = commit->title,
-                              .ended_at = goal->ended_at};
+                              .ended_at = goal->times.ended_at};
 }
 
 struct goal_view view_shown(struct goal_view view) {

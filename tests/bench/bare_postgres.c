@@ -115,8 +115,8 @@ static void arrays_begin(struct array *arrays, int count) {
 static void put_goal(struct array *to, const struct goal_commit *commit) {
     put_bytes(to++, commit->goal.id.bytes, 16);
     put_int(to++, (int64_t)commit->goal.version);
-    put_int(to++, (int64_t)commit->goal.seq);
-    put_bytes(to++, commit->goal.head.bytes, 32);
+    put_int(to++, (int64_t)commit->goal.records.seq);
+    put_bytes(to++, commit->goal.records.head.bytes, 32);
     put_int(to++, commit->goal.due_at);
     put_bytes(to, commit->hot.at, commit->hot.len);
 }

@@ -60,8 +60,8 @@ static struct bare *open_sqlite(const char *path) {
 static void update(struct bare_sqlite *bare, const struct goal_commit *commit) {
     sqlite3_stmt *statement = bare->update;
     sqlite3_bind_int64(statement, 1, (int64_t)commit->goal.version);
-    sqlite3_bind_int64(statement, 2, (int64_t)commit->goal.seq);
-    bind_bytes(statement, 3, commit->goal.head.bytes, 32);
+    sqlite3_bind_int64(statement, 2, (int64_t)commit->goal.records.seq);
+    bind_bytes(statement, 3, commit->goal.records.head.bytes, 32);
     sqlite3_bind_int64(statement, 4, commit->goal.due_at);
     bind_bytes(statement, 5, commit->hot.at, commit->hot.len);
     bind_bytes(statement, 6, commit->goal.id.bytes, 16);

@@ -59,8 +59,8 @@ static void values_of(const struct row *row, uint32_t i, int table, struct value
          {.number = goal->owner},
          {.number = 1},
          {.number = 1},
-         {.number = (int64_t)goal->seq},
-         {.run = run_of(goal->head.bytes, 32)},
+         {.number = (int64_t)goal->records.seq},
+         {.run = run_of(goal->records.head.bytes, 32)},
          {.number = goal->due_at},
          {.number = 1},
          {.number = 0},
@@ -82,10 +82,10 @@ static void values_of(const struct row *row, uint32_t i, int table, struct value
          {.number = DISPLAY_QUEUED},
          {.number = PRIORITY_NORMAL},
          {.number = 0},
-         {.number = goal->created_at},
-         {.number = goal->updated_at},
+         {.number = goal->times.created_at},
+         {.number = goal->times.updated_at},
          {.run = STR(TITLE)},
-         {.number = sqlite_drawer(goal->created_at) + i % 10}},
+         {.number = sqlite_drawer(goal->times.created_at) + i % 10}},
     };
     memcpy(v, of[table], sizeof of[table]);
 }

@@ -28,7 +28,7 @@ struct signal report_signal(struct id goal, uint64_t *random, int64_t at) {
     struct signal signal = {.kind = SIGNAL_GOAL_REPORT, .goal = goal, .at = at};
     memcpy(signal.source.bytes, &low, 8);
     memcpy(signal.source.bytes + 8, &high, 8);
-    signal.actor = STR("agent:builder-17");
+    signal.sender.actor = STR("agent:builder-17");
     signal.text = str_of(TEXTS[low % 4]);
     return signal;
 }
@@ -38,13 +38,13 @@ static void seal(struct record *record, enum record_type type, const struct sign
     struct evidence evidence = {.rule = STR("report.said"),
                                 .signal = signal->kind,
                                 .source = signal->source,
-                                .actor = signal->actor,
+                                .actor = signal->sender.actor,
                                 .text = signal->text};
     *record = (struct record){.type = type, .at = signal->at, .core = 1, .policy = policy->hash};
     record->body = shape_encode(&EVIDENCE, &evidence, arena);
-    record_seal(record, goal->id, goal->seq, &goal->head);
-    goal->seq = record->seq;
-    goal->head = record->hash;
+    record_seal(record, goal->id, goal->records.seq, &goal->records.head);
+    goal->records.seq = record->seq;
+    goal->records.head = record->hash;
 }
 
 struct goal goal_new(uint32_t i, uint32_t owner, struct arena *arena, struct record *ret_record) {
@@ -54,9 +54,9 @@ struct goal goal_new(uint32_t i, uint32_t owner, struct arena *arena, struct rec
     uint64_t random = i;
     struct goal goal = {
         .id = goal_at(i), .owner = owner, .fence = 1, .version = 1, .due_at = DUE_AT};
-    goal.created_at = goal.updated_at = (CREATED_MS + i / 10) * 1000;
+    goal.times.created_at = goal.times.updated_at = (CREATED_MS + i / 10) * 1000;
     goal.shown = DISPLAY_QUEUED + 1;
-    struct signal signal = report_signal(goal.id, &random, goal.created_at);
+    struct signal signal = report_signal(goal.id, &random, goal.times.created_at);
     seal(ret_record, RECORD_GOAL_CREATED, &signal, &policy, &goal, arena);
     return goal;
 }
@@ -83,7 +83,7 @@ struct herd herd_make(uint32_t stored, uint32_t working, uint64_t seed) {
         arena_reset(&arena);
         struct goal goal = goal_new(i, BENCH_OWNER, &arena, &record);
         herd.order[i] = i;
-        herd.tails[i] = (struct tail){goal.version, goal.seq, goal.head};
+        herd.tails[i] = (struct tail){goal.version, goal.records.seq, goal.records.head};
     }
     shuffle(herd.order, working, stored, &herd.random);
     arena_free(&arena);
@@ -118,11 +118,11 @@ static void move_on(struct herd *herd, uint32_t place, struct goal_commit *commi
     struct signal signal = report_signal(goal_at(place), &herd->random, at);
     struct goal goal = {.id = signal.goal, .owner = BENCH_OWNER, .fence = 1, .due_at = DUE_AT};
     goal.version = tail->version + 1;
-    goal.seq = tail->seq;
-    goal.head = tail->head;
-    goal.created_at = (CREATED_MS + place / 10) * 1000;
-    goal.updated_at = at;
-    goal.reports = (uint32_t)tail->seq;
+    goal.records.seq = tail->seq;
+    goal.records.head = tail->head;
+    goal.times.created_at = (CREATED_MS + place / 10) * 1000;
+    goal.times.updated_at = at;
+    goal.progress.reports = (uint32_t)tail->seq;
     goal.shown = DISPLAY_QUEUED + 1;
     commit->records = arena_new(arena, struct record, 1);
     commit->record_count = 1;
@@ -130,7 +130,7 @@ static void move_on(struct herd *herd, uint32_t place, struct goal_commit *commi
     commit->expected = tail->version;
     commit->goal = goal;
     commit->hot = row_seal(ROW_GOAL, goal.id, 0, shape_encode(&GOAL_HOT, &goal, arena), arena);
-    *tail = (struct tail){goal.version, goal.seq, goal.head};
+    *tail = (struct tail){goal.version, goal.records.seq, goal.records.head};
 }
 
 void herd_commit(struct herd *herd, struct store_request *request, struct arena *arena) {

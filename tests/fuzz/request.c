@@ -19,7 +19,7 @@ static void signal_try(struct op_call *call, bool asked) {
         return;
     }
     must(signal.kind != SIGNAL_NONE || call->op == &OP_TICK_RUN);
-    must(str_is_text(signal.title) && signal.title.len <= LIMIT_TITLE);
+    must(str_is_text(signal.describe.title) && signal.describe.title.len <= LIMIT_TITLE);
 }
 
 static void operation_try(const struct op *op, json_t *params) {

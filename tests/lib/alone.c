@@ -227,8 +227,8 @@ static struct signal signal_by(struct alone *alone, enum signal_kind kind, struc
                            .goal = goal,
                            .source = source_next(alone),
                            .at = alone->now,
-                           .by = by,
-                           .actor = by == WHO_HUMAN ? STR("ada") : STR("overseer")};
+                           .sender.by = by,
+                           .sender.actor = by == WHO_HUMAN ? STR("ada") : STR("overseer")};
 }
 
 /* ---- checking the guarantees ---- */
@@ -242,7 +242,7 @@ static void actions_count(struct alone *alone, uint32_t kind) {
     alone->minute = minute;
     alone->actions++;
     alone->counts.actions++;
-    if (alone->actions > alone->policy.actions_per_minute)
+    if (alone->actions > alone->policy.pace.actions_per_minute)
         violated(alone, "%u actions in a minute", alone->actions);
     if (alone->actions > alone->counts.most_actions)
         alone->counts.most_actions = alone->actions;
@@ -250,8 +250,9 @@ static void actions_count(struct alone *alone, uint32_t kind) {
 
 /* Checks the messages to people about one goal, per hour as its policy counts. */
 static void says_count(struct alone *alone, struct seat *seat) {
-    if (alone->policy.messages_per_hour && seat->goal.notices > alone->policy.messages_per_hour)
-        violated(alone, "a goal says %u things in an hour", seat->goal.notices);
+    if (alone->policy.people.messages_per_hour &&
+        seat->goal.people.notices > alone->policy.people.messages_per_hour)
+        violated(alone, "a goal says %u things in an hour", seat->goal.people.notices);
 }
 
 /* The supervisor knows that it does not work, or an action on it is in progress. */
@@ -276,13 +277,13 @@ static void assignments_check(struct alone *alone, struct seat *seat) {
             assignment->updated_at > seat->resumed ? assignment->updated_at : seat->resumed;
         bool is_looked_at = assignment->wait.answered &&
                             (assignment->delivery.effect || seat->goal.status != GOAL_ACTIVE ||
-                             alone->now - since <= 2 * alone->policy.tick_every);
+                             alone->now - since <= 2 * alone->policy.liveness.tick_every);
         if (assignment->status == ASSIGNMENT_BLOCKED && assignment->wait.on != WAITS_FOR_QUOTA &&
             assignment->wait.on != WAITS_FOR_BACKOFF && assignment->wait.on != WAITS_FOR_PERMIT &&
             !is_looked_at && (!question || question->state == QUESTION_OVER))
             violated(alone, "A_%u on %s is blocked, waits for %s, and nobody is asked",
                      assignment->n, node->id, name_of(&WAITING_NAMES, assignment->wait.on));
-        if (node->attempts > alone->policy.max_attempts)
+        if (node->attempts > alone->policy.recovery.max_attempts)
             violated(alone, "%s was sent something %u times", node->id, node->attempts);
     }
 }
@@ -300,7 +301,7 @@ static void done_check(struct alone *alone, struct seat *seat) {
         if (cast_is_done(alone->cast, seat->goal.id, node))
             continue;
         alone->counts.lies++;
-        if (alone->policy.verify_by_person || alone->policy.checks)
+        if (alone->policy.checks.by_person || alone->policy.checks.configured)
             violated(alone, "%s was called done and is not", node);
     }
 }
@@ -313,10 +314,10 @@ static void budgets_check(struct alone *alone, const struct seat *seat) {
     for (uint32_t i = 0; granted && i < seat->live.budgets.count; i++) {
         const struct budget *budget = &seat->live.budgets.at[i];
         const struct policy_budget *row = NULL;
-        for (uint32_t k = 0; k < alone->policy.budget_count; k++)
-            if (strcmp(alone->policy.budgets[k].scope, budget->scope) == 0 &&
-                alone->policy.budgets[k].unit == budget->unit)
-                row = &alone->policy.budgets[k];
+        for (uint32_t k = 0; k < alone->policy.spending.budget_count; k++)
+            if (strcmp(alone->policy.spending.budgets[k].scope, budget->scope) == 0 &&
+                alone->policy.spending.budgets[k].unit == budget->unit)
+                row = &alone->policy.spending.budgets[k];
         if (row && budget->reserved > 0 && budget->spent + budget->reserved > row->most)
             violated(alone, "%s: %llu spent and %llu reserved of %llu", budget->scope,
                      (unsigned long long)budget->spent, (unsigned long long)budget->reserved,
@@ -343,8 +344,9 @@ static void decision_check(struct alone *alone, struct seat *seat) {
 
 /* The state of a goal as text. */
 static const char *seat_text(struct alone *alone, const struct seat *seat) {
-    struct str text = arena_format(&alone->talk, "%u percent, due in %.0f s,", seat->goal.percent,
-                                   (double)(seat->due - alone->now) / 1e6);
+    struct str text =
+        arena_format(&alone->talk, "%u percent, due in %.0f s,", seat->goal.progress.percent,
+                     (double)(seat->due - alone->now) / 1e6);
     for (uint32_t i = 0; i < seat->live.assignments.count; i++) {
         const struct assignment *assignment = &seat->live.assignments.at[i];
         text = arena_format(&alone->talk, "%.*s A_%u %s waits for %s", STR_ARG(text), assignment->n,
@@ -410,7 +412,7 @@ static void person_reads(struct alone *alone, struct seat *seat) {
         alone->counts.questions++;
         int64_t minutes = 1 + dice_pick(&alone->dice, dice_chance(&alone->dice, 300) ? 900 : 90);
         struct signal answer = signal_by(alone, SIGNAL_QUESTION_ANSWER, seat->goal.id, WHO_HUMAN);
-        answer.question = question->n + 1;
+        answer.about.question = question->n + 1;
         signal_push(alone, alone->now + MINUTES(minutes), &answer);
     }
 }
@@ -428,7 +430,8 @@ static uint32_t option_for(struct alone *alone, const struct seat *seat,
 }
 
 static void person_answers(struct alone *alone, struct seat *seat, struct signal *signal) {
-    const struct question *question = questions_find(&seat->live.questions, signal->question - 1);
+    const struct question *question =
+        questions_find(&seat->live.questions, signal->about.question - 1);
     if (!question || !question_is_for_person(question))
         return;
     signal->at = alone->now;
@@ -488,7 +491,7 @@ static void goal_begin(struct alone *alone, struct seat *seat) {
     seat->began = alone->now;
     id.bytes[15] = 9;
     struct signal create = signal_by(alone, SIGNAL_GOAL_CREATE, id, WHO_HUMAN);
-    create.title = STR("a goal");
+    create.describe.title = STR("a goal");
     create.host = HOST;
     decide(alone, seat, &create);
     struct signal plan = signal_by(alone, SIGNAL_PLAN_APPLY, id, WHO_HUMAN);
@@ -500,7 +503,7 @@ static void goal_begin(struct alone *alone, struct seat *seat) {
 
 /* A finished goal is replaced by a new one once its effects and assignments are settled. */
 static void goal_renew(struct alone *alone, struct seat *seat) {
-    if (goal_is_open(&seat->goal) || seat->goal.open_count > 0 ||
+    if (goal_is_open(&seat->goal) || seat->goal.effects.open_count > 0 ||
         seat->live.assignments.count > 0 || alone->now + 4 * DAY > alone->until)
         return;
     alone->counts.done += seat->goal.status == GOAL_COMPLETED;
@@ -766,16 +769,16 @@ static void policy_make(struct alone *alone, uint64_t seed) {
     }
     struct policy_budget *budgets = arena_new(&alone->shared, struct policy_budget, 1);
     *budgets = (struct policy_budget){"fleet", UNIT_MONEY, 40000000, DAY};
-    policy.budgets = budgets;
-    policy.budget_count = seed % 5 == 0;
-    policy.agents = agents;
-    policy.agent_count = count_of(IDS);
-    policy.most_at_once = AT_ONCE;
-    policy.most_per_goal = 6;
-    policy.tick_every = seed % 4 ? MINUTES(5) : MINUTES(2);
-    policy.verify_by_person = seed % 2;
-    policy.checks = seed % 3 == 0;
-    policy.lands = seed % 6 < 4;
+    policy.spending.budgets = budgets;
+    policy.spending.budget_count = seed % 5 == 0;
+    policy.dispatch.agents = agents;
+    policy.dispatch.agent_count = count_of(IDS);
+    policy.dispatch.most_at_once = AT_ONCE;
+    policy.dispatch.most_per_goal = 6;
+    policy.liveness.tick_every = seed % 4 ? MINUTES(5) : MINUTES(2);
+    policy.checks.by_person = seed % 2;
+    policy.checks.configured = seed % 3 == 0;
+    policy.landing.automatic = seed % 6 < 4;
     alone->policy = policy_seal(policy);
 }
 

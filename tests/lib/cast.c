@@ -352,7 +352,7 @@ static uint32_t say(struct cast *cast, const struct effect *effect, int64_t now,
     *note = (struct note){.goal = notice.goal,
                           .kind = notice.kind,
                           .alarm = notice.alarm,
-                          .times = notice.times,
+                          .times = notice.attempt.times,
                           .at = now};
     name_take(note->channel, sizeof note->channel, notice.channel);
     return cast->heard;
@@ -415,7 +415,7 @@ static void candidate_say(struct cast *cast, struct signal *ended, uint32_t host
         .change = sha256(arena_format(arena, "%02x%02x %u", goal.bytes[14], goal.bytes[15], looks)),
         .onto = arena_format(arena, "%040u", onto),
         .snapshot = arena_format(arena, "%040u", commit)};
-    ended->title = arena_format(arena, "%040u", commit);
+    ended->outcome.reference = arena_format(arena, "%040u", commit);
     ended->body = shape_encode(&VERIFICATION, &made, arena);
     if (ended->to == CHECKED_PASSED)
         verdict_note(cast, (struct cast_verdict){
@@ -446,7 +446,8 @@ static void target_move(struct cast *cast, struct cast_verdict *verdict) {
 /* DESIGN 6: a candidate lands only on the tip on which it was checked. A host that does not have the candidate only
  * looks at the target. */
 static uint32_t push(struct cast *cast, const struct effect *effect, uint32_t host) {
-    uint32_t commit = commit_read(effect->commit), onto = commit_read(effect->onto);
+    uint32_t commit = commit_read(effect->candidate.commit),
+             onto = commit_read(effect->candidate.onto);
     struct cast_verdict *verdict = verdict_find(cast, commit, onto);
     if (!verdict) {
         violated(cast, "commit %u is to land on %u, and did not pass there", commit, onto);
@@ -481,12 +482,13 @@ struct signal cast_carry(struct cast *cast, const struct effect *effect, uint32_
                            .goal = effect->goal,
                            .effect = effect->n,
                            .at = now,
-                           .actor = STR("overseer"),
-                           .by = WHO_OVERSEER};
+                           .sender.actor = STR("overseer"),
+                           .sender.by = WHO_OVERSEER};
     switch (effect->kind) {
     case EFFECT_SPAWN:
         ended.to = spawn(cast, effect, host, now);
-        ended.title = arena_format(arena, "agent:%.*s:%u", STR_ARG(effect->agent), effect->n);
+        ended.outcome.reference =
+            arena_format(arena, "agent:%.*s:%u", STR_ARG(effect->agent), effect->n);
         break;
     case EFFECT_SEND: ended.to = send(cast, effect, host, now); break;
     case EFFECT_LOOK: ended.body = look(cast, effect, host, now, arena); break;
@@ -550,11 +552,11 @@ struct signal cast_shows(struct cast *cast, struct player *run, struct pretend_e
                            .source = source_of(run, arena),
                            .goal = run->goal,
                            .at = now,
-                           .keyed = 1,
-                           .actor = STR("overseer"),
-                           .by = WHO_OVERSEER,
-                           .assignment = run->assignment + 1,
-                           .run = run->n,
+                           .once.keyed = 1,
+                           .sender.actor = STR("overseer"),
+                           .sender.by = WHO_OVERSEER,
+                           .about.assignment = run->assignment + 1,
+                           .about.run = run->n,
                            .body = shape_encode(&OBSERVATION, &seen, arena)};
 }
 
@@ -587,11 +589,11 @@ struct signal cast_says(struct cast *cast, struct player *run, enum pretend_repl
                            .source = source_of(run, arena),
                            .goal = run->goal,
                            .at = now,
-                           .keyed = 1,
-                           .actor = STR("agent"),
-                           .by = WHO_AGENT,
-                           .assignment = run->assignment + 1,
-                           .run = run->n,
+                           .once.keyed = 1,
+                           .sender.actor = STR("agent"),
+                           .sender.by = WHO_AGENT,
+                           .about.assignment = run->assignment + 1,
+                           .about.run = run->n,
                            .effect = run->n,
                            .to = 1,
                            .body = shape_encode(&UPDATE, &update, arena)};
@@ -720,14 +722,15 @@ void cast_help(struct cast *cast, struct id goal, uint32_t assignment, int64_t n
 int64_t cast_limit(const struct cast *cast, const struct player *run, int64_t since) {
     const struct policy *policy = cast->policy;
     const struct pretend *agent = &run->agent;
-    int64_t limit = policy->idle_after;
+    int64_t limit = policy->liveness.idle_after;
     if (run->ill_since == 0 || run->helped || run->stopped)
         return TIME_NEVER;
     if (agent->state == PRETEND_STUCK && agent->tool)
-        limit = policy->idle_in_tool;
+        limit = policy->liveness.idle_in_tool;
     else if (agent->state == PRETEND_STUCK)
-        limit = policy->turn_most > policy->idle_after + policy->chatter_most
-                    ? policy->turn_most
-                    : policy->idle_after + policy->chatter_most;
-    return (run->ill_since > since ? run->ill_since : since) + limit + policy->tick_every;
+        limit =
+            policy->liveness.turn_most > policy->liveness.idle_after + policy->liveness.chatter_most
+                ? policy->liveness.turn_most
+                : policy->liveness.idle_after + policy->liveness.chatter_most;
+    return (run->ill_since > since ? run->ill_since : since) + limit + policy->liveness.tick_every;
 }

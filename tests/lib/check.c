@@ -168,11 +168,11 @@ static const char *status_next(struct replay *replay, const struct record *recor
 static const char *plan_next(struct replay *replay, const struct record *record,
                              const struct evidence *evidence) {
     bool first = record->type == RECORD_PLAN_CREATED;
-    if (evidence->plan_version != replay->plan_version + 1 || first != (replay->plan_version == 0))
+    if (evidence->plan.version != replay->plan_version + 1 || first != (replay->plan_version == 0))
         return SAY(replay->arena, "record %llu: plan version %llu follows %llu",
-                   (unsigned long long)record->seq, (unsigned long long)evidence->plan_version,
+                   (unsigned long long)record->seq, (unsigned long long)evidence->plan.version,
                    (unsigned long long)replay->plan_version);
-    replay->plan_version = evidence->plan_version;
+    replay->plan_version = evidence->plan.version;
     return NULL;
 }
 
@@ -206,14 +206,14 @@ static const char *effects_against(const struct replay *replay, const struct goa
         const struct effect_slot *slot = goal_effect((struct goal *)(uintptr_t)goal, life->n);
         bool over = life->ended + life->withdrawn + life_lost(life) > 0;
         bool begun = life->claimed + life->restored > life->returned;
-        if (over == (slot != NULL) || life->n >= goal->effects_made)
+        if (over == (slot != NULL) || life->n >= goal->effects.made)
             return SAY(replay->arena, "effect %u is open and has ended, or neither", life->n);
         if (slot && begun != (slot->state != EFFECT_READY))
             return SAY(replay->arena, "effect %u is %s and was claimed %u times", life->n,
                        EFFECT_STATE[slot->state].name, life->claimed);
         open += !over;
     }
-    return open == goal->open_count ? NULL : "an open effect was never decided";
+    return open == goal->effects.open_count ? NULL : "an open effect was never decided";
 }
 
 static const char *nodes_against(const struct replay *replay, const struct plan *plan) {
@@ -235,9 +235,9 @@ static const char *nodes_against(const struct replay *replay, const struct plan 
 
 const char *replay_against(const struct replay *replay, const struct goal *goal,
                            const struct plan *plan) {
-    if (replay->seq != goal->seq || !hash_equal(&replay->head, &goal->head))
+    if (replay->seq != goal->records.seq || !hash_equal(&replay->head, &goal->records.head))
         return SAY(replay->arena, "a goal says seq %llu, its newest record is %llu",
-                   (unsigned long long)goal->seq, (unsigned long long)replay->seq);
+                   (unsigned long long)goal->records.seq, (unsigned long long)replay->seq);
     if (replay->aside != goal->quarantined)
         return "a goal is set aside without a record, or the other way round";
     if (goal->quarantined)
@@ -245,9 +245,9 @@ const char *replay_against(const struct replay *replay, const struct goal *goal,
     if (replay->status != goal->status)
         return SAY(replay->arena, "a goal is %s, its records say %s",
                    GOAL_STATUS[goal->status].name, GOAL_STATUS[replay->status].name);
-    if (replay->plan_version != goal->plan_version)
+    if (replay->plan_version != goal->plan.version)
         return SAY(replay->arena, "a goal has plan version %llu, its records say %llu",
-                   (unsigned long long)goal->plan_version,
+                   (unsigned long long)goal->plan.version,
                    (unsigned long long)replay->plan_version);
     const char *broken = effects_against(replay, goal);
     return broken ? broken : nodes_against(replay, plan);
@@ -309,7 +309,7 @@ static const char *live_texts_broken(const struct dump *dump, struct id goal,
     for (uint32_t i = 0; i < live->questions.count && !broken; i++) {
         broken = text_missing(dump, goal, &live->questions.at[i].text, &QUESTION_TEXT, arena);
         if (!broken)
-            broken = text_missing(dump, goal, &live->questions.at[i].answer_text, NULL, arena);
+            broken = text_missing(dump, goal, &live->questions.at[i].answer.text, NULL, arena);
     }
     for (uint32_t i = 0; i < live->agent_messages.count && !broken; i++)
         broken =
@@ -325,7 +325,7 @@ static const char *texts_broken(const struct dump *dump, const struct goal *goal
     if (!broken)
         broken = text_missing(dump, goal->id, &goal->text, &GOAL_TEXT, arena);
     if (!broken)
-        broken = text_missing(dump, goal->id, &goal->proposal, &PLAN_TEXT, arena);
+        broken = text_missing(dump, goal->id, &goal->plan.proposal, &PLAN_TEXT, arena);
     if (!broken)
         broken = live_texts_broken(dump, goal->id, live, arena);
     for (uint32_t i = 0; i < live->plan.count && !broken; i++) {
@@ -363,11 +363,11 @@ static const char *view_broken(const struct dump *dump, const struct goal *goal,
     if (goal->shown && goal->shown != view->display_state + 1)
         return "a goal does not know what its list shows";
     if (view->status != goal->status || view->priority != goal->priority ||
-        view->percent != goal->percent || view->created_at != goal->created_at)
+        view->percent != goal->progress.percent || view->created_at != goal->times.created_at)
         return SAY(arena, "a list shows %s, %s, %u percent of a goal that is %s, %s, %u percent",
                    GOAL_STATUS[view->status].name, name_of(&PRIORITY_NAMES, view->priority),
                    view->percent, GOAL_STATUS[goal->status].name,
-                   name_of(&PRIORITY_NAMES, goal->priority), goal->percent);
+                   name_of(&PRIORITY_NAMES, goal->priority), goal->progress.percent);
     return view->title.len == 0 ? "a goal without a title" : NULL;
 }
 
@@ -410,8 +410,8 @@ const char *goal_check(const struct dump *dump, const struct dump_goal *row, str
     if (row->aside) {
         bool whole = dump_live(dump, row, arena, &goal, &live);
         goal = (struct goal){.id = row->id,
-                             .seq = row->seq,
-                             .head = row->head,
+                             .records.seq = row->seq,
+                             .records.head = row->head,
                              .admission = whole ? goal.admission : 0,
                              .quarantined = true};
         const char *broken = replay_against(replay, &goal, &live.plan);

@@ -25,9 +25,9 @@ static uint64_t mix_slot(uint64_t d, const struct effect_slot *slot) {
 
 static uint64_t mix_goal(uint64_t d, const struct goal *goal) {
     d = mix(mix(mix(mix_id(d, goal->id), goal->owner), goal->fence), goal->version);
-    d = mix(mix_hash(d, &goal->head), goal->quarantined);
-    for (uint32_t i = 0; i < goal->open_count; i++)
-        d = mix_slot(d, &goal->open[i]);
+    d = mix(mix_hash(d, &goal->records.head), goal->quarantined);
+    for (uint32_t i = 0; i < goal->effects.open_count; i++)
+        d = mix_slot(d, &goal->effects.open[i]);
     return mix(mix(d, (uint64_t)goal->status * 8 + goal->need), goal->era);
 }
 
@@ -45,7 +45,7 @@ static uint64_t mix_inputs(uint64_t d, const struct input_list *list) {
 static uint64_t mix_commits(uint64_t d, const struct goal_commit *commits, uint32_t count) {
     for (uint32_t i = 0; i < count; i++)
         d = mix(mix_hash(mix(mix_id(d, commits[i].goal.id), commits[i].expected),
-                         &commits[i].goal.head),
+                         &commits[i].goal.records.head),
                 commits[i].ok * 4u + commits[i].inbox_count);
     return d;
 }
@@ -199,7 +199,7 @@ uint64_t fleet_digest(struct fleet *fleet) {
         d = mix(mix(d, host->outcome_count), host->answered);
         for (const struct report *report = host->report; report; report = report->next)
             d = mix_text(mix(mix_id(d, report->signal.source), report->signal.to),
-                         report->signal.title);
+                         report->signal.outcome.reference);
         d = host->checked ? mix(d, (uint64_t)(host->checked_under.until - fleet->clock)) : d;
         if (host->answered)
             d = mix_answer(d, &host->answer, host->wanted);

@@ -378,8 +378,8 @@ bool dump_live(const struct dump *dump, const struct dump_goal *row, struct aren
                         .owner = row->owner,
                         .fence = row->fence,
                         .version = row->version,
-                        .seq = row->seq,
-                        .head = row->head,
+                        .records.seq = row->seq,
+                        .records.head = row->head,
                         .due_at = row->due_at,
                         .quarantined = row->aside};
     struct live live = {0};
@@ -392,10 +392,10 @@ bool dump_live(const struct dump *dump, const struct dump_goal *row, struct aren
     uint32_t from, to = DUMP_RANGE(dump->effects, dump->effect_count, row->id, &from);
     for (uint32_t i = from; i < to; i++) {
         struct str body = dump->effects[i].body;
-        if (goal.open_count == LIMIT_OPEN_EFFECTS ||
+        if (goal.effects.open_count == LIMIT_OPEN_EFFECTS ||
             !row_unseal(ROW_EFFECT, row->id, dump->effects[i].slot.n, &body))
             return false;
-        goal.open[goal.open_count++] = dump->effects[i].slot;
+        goal.effects.open[goal.effects.open_count++] = dump->effects[i].slot;
     }
     *ret_goal = goal;
     *ret_live = live;

@@ -288,18 +288,18 @@ static struct signal signal_of(const struct fleet *fleet, const struct asked *as
                             .goal = asked->goal,
                             .source = asked->source,
                             .at = fleet_wall(fleet),
-                            .keyed = asked->keyed,
-                            .actor = STR("client"),
-                            .title = STR("a goal"),
+                            .once.keyed = asked->keyed,
+                            .sender.actor = STR("client"),
+                            .describe.title = STR("a goal"),
                             .text = STR("a report")};
     if (asked->text)
-        signal.title = signal.text = str_of(asked->text);
+        signal.describe.title = signal.text = str_of(asked->text);
     if (asked->with_command)
-        signal.command = STR("true");
+        signal.describe.command = STR("true");
     if (asked->op) {
         signal = asked->op->signal;
         signal.at = fleet_wall(fleet);
-        signal.keyed = asked->keyed;
+        signal.once.keyed = asked->keyed;
     }
     return signal;
 }
@@ -323,7 +323,7 @@ static bool error_refuses(enum error error) {
  * at that time. */
 static bool asks_past_table(const struct signal *signal) {
     return signal->kind == SIGNAL_WORK_MOVE &&
-           (signal->override || signal->to == NODE_CANCELLED || signal->to == NODE_DONE);
+           (signal->work.override || signal->to == NODE_CANCELLED || signal->to == NODE_DONE);
 }
 
 /* An invalid request is never accepted. An unauthorized caller gets ERROR_UNAUTHORIZED, and no other caller gets it. */
@@ -467,7 +467,7 @@ static enum whose run_whose(struct fleet *fleet, uint32_t host, const struct pla
     bool there = row && dump_whole(&fleet->view, row, &arena, &whole, &plan);
     const struct node *node = there ? plan_find(&plan, str_of(run->node)) : NULL;
     if (node && whole.owner == host)
-        whose = node->run == run->n && node->run_host == host && node->lost_run != run->n
+        whose = node->run.effect == run->n && node->run.host == host && node->run.lost != run->n
                     ? WHOSE_OURS
                     : WHOSE_ENDED;
     arena_free(&arena);
@@ -594,8 +594,9 @@ static void report_push(struct report **list, struct report *report) {
 
 void fleet_tell(struct fleet *fleet, const struct signal *signal) {
     struct report *report = report_make(signal);
-    const struct player *run =
-        fleet->cast && signal->run ? cast_run(fleet->cast, signal->goal, signal->run) : NULL;
+    const struct player *run = fleet->cast && signal->about.run
+                                   ? cast_run(fleet->cast, signal->goal, signal->about.run)
+                                   : NULL;
     if (run && fleet->cast->hosts_matter)
         report->from = run->host;
     report_push(&fleet->senses, report);
@@ -782,7 +783,7 @@ static void outcome_offer(struct fleet *fleet, struct fleet_host *host) {
                            .effect = acted->n,
                            .at = fleet_wall(fleet),
                            .exit = acted->exit,
-                           .actor = STR("overseer")};
+                           .sender.actor = STR("overseer")};
     struct input *input = input_make(&ended, NULL);
     must(input && ledger_offer(host->ledger, input));
 }
@@ -1049,7 +1050,7 @@ struct knowledge fleet_known(struct fleet *fleet, struct id goal, struct arena *
     known.exists =
         row && !row->aside && dump_whole(&fleet->view, row, arena, &known.goal, &known.plan);
     const struct dump_text *text =
-        known.exists ? dump_text(&fleet->view, goal, &known.goal.proposal) : NULL;
+        known.exists ? dump_text(&fleet->view, goal, &known.goal.plan.proposal) : NULL;
     if (text)
         known.proposal = arena_copy(arena, text->body);
     return known;
@@ -1074,10 +1075,10 @@ static void check_version(struct fleet *fleet, const struct dump *dump, const st
         const struct evidence *evidence = &dump->evidence[i];
         if (id_equal(evidence->source, asked->source) &&
             str_equal(evidence->rule, STR("plan.apply")) &&
-            evidence->plan_version != asked->op->signal.expected + 1)
+            evidence->plan.version != asked->op->signal.plan.expected + 1)
             violated(fleet, "a plan made for version %llu became version %llu",
-                     (unsigned long long)asked->op->signal.expected,
-                     (unsigned long long)evidence->plan_version);
+                     (unsigned long long)asked->op->signal.plan.expected,
+                     (unsigned long long)evidence->plan.version);
     }
 }
 
@@ -1127,9 +1128,10 @@ static void reports_judge(struct fleet *fleet, struct id goal) {
         if (row->record.type == RECORD_EFFECT_CLAIMED &&
             str_equal(evidence.to, str_of(EFFECTS[EFFECT_SPAWN].name)))
             run = evidence.effect;
-        if (row->record.type == RECORD_UPDATE_TAKEN && signal_decode(evidence.input, &signal) &&
-            signal.run && signal.run != run)
-            violated(fleet, "a report of run %u counted for run %u", signal.run, run);
+        if (row->record.type == RECORD_UPDATE_TAKEN &&
+            signal_decode(evidence.replay.input, &signal) && signal.about.run &&
+            signal.about.run != run)
+            violated(fleet, "a report of run %u counted for run %u", signal.about.run, run);
     }
 }
 

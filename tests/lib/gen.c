@@ -106,13 +106,13 @@ static struct plan_row *row_add(struct draft *draft, struct str id, struct str p
 
 /* An id that no node of the goal ever had. */
 static struct str id_new(struct draft *draft, enum tier tier) {
-    return arena_format(draft->arena, "%c_%u_%u", "PTS"[tier], draft -> known -> goal.nodes_made,
-                        draft->made++);
+    return arena_format(draft->arena, "%c_%u_%u", "PTS"[tier],
+                        draft -> known -> goal.plan.nodes_made, draft->made++);
 }
 
 static bool has_room(const struct draft *draft) {
     return draft->count < draft->gen->max_nodes && draft->count < draft->cap &&
-           draft->known->goal.nodes_made + draft->made < LIMIT_NODES - 8;
+           draft->known->goal.plan.nodes_made + draft->made < LIMIT_NODES - 8;
 }
 
 static uint32_t children_of(const struct draft *draft, struct str id) {
@@ -306,12 +306,12 @@ static struct str plan_wrong(struct gen *gen, const struct knowledge *known, str
 /* ---- the caller ---- */
 
 static void asks_as(struct op *op, struct gen *gen, enum who who) {
-    op->signal.by = who;
-    op->signal.actor = who == WHO_HUMAN      ? STR("ada")
-                       : who == WHO_OVERSEER ? STR("overseer")
-                                             : STR("auto-1");
+    op->signal.sender.by = who;
+    op->signal.sender.actor = who == WHO_HUMAN      ? STR("ada")
+                              : who == WHO_OVERSEER ? STR("overseer")
+                                                    : STR("auto-1");
     if (who == WHO_AGENT && gen->plan_agent.len > 0 && dice_chance(&gen->dice, 300))
-        op->signal.actor = gen->plan_agent;
+        op->signal.sender.actor = gen->plan_agent;
 }
 
 /* Picks a caller, mostly an authorized one. */
@@ -321,8 +321,8 @@ static void asks_as_any(struct op *op, struct gen *gen) {
 }
 
 static bool may_plan(const struct gen *gen, const struct signal *signal) {
-    return signal->by != WHO_AGENT ||
-           (gen->plan_agent.len > 0 && str_equal(signal->actor, gen->plan_agent));
+    return signal->sender.by != WHO_AGENT ||
+           (gen->plan_agent.len > 0 && str_equal(signal->sender.actor, gen->plan_agent));
 }
 
 static bool is_open(const struct knowledge *known) {
@@ -346,26 +346,27 @@ static void op_update(struct op *op, struct gen *gen, const struct knowledge *kn
     struct signal *signal = &op->signal;
     bool stale = dice_chance(&gen->dice, 100);
     asks_as_any(op, gen);
-    signal->priority = (enum priority)dice_pick(&gen->dice, PRIORITIES);
+    signal->describe.priority = (enum priority)dice_pick(&gen->dice, PRIORITIES);
     if (dice_chance(&gen->dice, 400))
-        signal->title = arena_format(arena, "another title %u", dice_pick(&gen->dice, 100));
+        signal->describe.title =
+            arena_format(arena, "another title %u", dice_pick(&gen->dice, 100));
     if (dice_chance(&gen->dice, 400))
-        signal->tags = tags_of(gen, arena);
+        signal->describe.tags = tags_of(gen, arena);
     if (dice_chance(&gen->dice, 500))
         signal->body = definition_of(gen, arena);
-    signal->base = known->goal.text;
-    signal->base.bytes[0] ^= stale;
-    if (signal->by == WHO_AGENT)
+    signal->describe.base = known->goal.text;
+    signal->describe.base.bytes[0] ^= stale;
+    if (signal->sender.by == WHO_AGENT)
         op->expect = ERROR_UNAUTHORIZED;
     else if (stale && signal->body.len > 0)
         op->expect = ERROR_CONFLICT;
-    op->wrong = signal->by == WHO_AGENT;
+    op->wrong = signal->sender.by == WHO_AGENT;
 }
 
 /* G-17: who may do what to a goal. */
 static enum error move_expect(const struct knowledge *known, const struct signal *signal) {
     const struct goal *goal = &known->goal;
-    if (signal->by == WHO_AGENT)
+    if (signal->sender.by == WHO_AGENT)
         return ERROR_UNAUTHORIZED;
     if (signal->to >= GOAL_STATUSES)
         return ERROR_INVALID;
@@ -373,13 +374,13 @@ static enum error move_expect(const struct knowledge *known, const struct signal
         return ERROR_NONE;
     if (!goal_status_may_become(goal->status, (enum goal_status)signal->to))
         return ERROR_CONFLICT;
-    bool by_person = signal->by == WHO_HUMAN && signal->reason.len > 0;
+    bool by_person = signal->sender.by == WHO_HUMAN && signal->reason.len > 0;
     if (goal->status == GOAL_COMPLETED && signal->to == GOAL_ACTIVE)
         return by_person ? ERROR_NONE : ERROR_CONFLICT;
     if (signal->to == GOAL_COMPLETED)
-        return by_person && goal->open_count == 0 ? ERROR_NONE : ERROR_CONFLICT;
+        return by_person && goal->effects.open_count == 0 ? ERROR_NONE : ERROR_CONFLICT;
     if (signal->to == GOAL_ARCHIVED)
-        return goal->open_count == 0 ? ERROR_NONE : ERROR_CONFLICT;
+        return goal->effects.open_count == 0 ? ERROR_NONE : ERROR_CONFLICT;
     return ERROR_NONE;
 }
 
@@ -394,7 +395,7 @@ static void op_move(struct op *op, struct gen *gen, const struct knowledge *know
     if (dice_chance(&gen->dice, 750))
         op->signal.reason = STR("it is wanted so");
     op->expect = move_expect(known, &op->signal);
-    op->wrong = op->signal.by == WHO_AGENT || op->signal.to >= GOAL_STATUSES;
+    op->wrong = op->signal.sender.by == WHO_AGENT || op->signal.to >= GOAL_STATUSES;
     op->may_idle = true;
 }
 
@@ -406,8 +407,8 @@ static void op_apply(struct op *op, struct gen *gen, const struct knowledge *kno
     if (wrong)
         asks_as(op, gen, WHO_OVERSEER); /* which has the narrower limits */
     signal->body = wrong ? plan_wrong(gen, known, arena) : gen_plan(gen, known, arena);
-    signal->expected = known->goal.plan_version + (stale ? 1 + dice_pick(&gen->dice, 3) : 0);
-    signal->why = dice_chance(&gen->dice, 300) ? REASON_GUARD_VIOLATION : REASON_NONE;
+    signal->plan.expected = known->goal.plan.version + (stale ? 1 + dice_pick(&gen->dice, 3) : 0);
+    signal->plan.why = dice_chance(&gen->dice, 300) ? REASON_GUARD_VIOLATION : REASON_NONE;
     signal->reason = STR("it has to be planned");
     op->wrong = wrong || !may_plan(gen, signal);
     op->expect = !may_plan(gen, signal)     ? ERROR_UNAUTHORIZED
@@ -430,10 +431,10 @@ static void op_approve(struct op *op, struct gen *gen, const struct knowledge *k
     bool another = known->proposal.len == 0 || dice_chance(&gen->dice, 150);
     asks_as(op, gen, dice_chance(&gen->dice, 850) ? WHO_HUMAN : WHO_OVERSEER);
     signal->body = another ? gen_plan(gen, known, arena) : known->proposal;
-    op->wrong = signal->by != WHO_HUMAN;
+    op->wrong = signal->sender.by != WHO_HUMAN;
     op->expect =
-        signal->by != WHO_HUMAN ? ERROR_UNAUTHORIZED
-        : another || !is_open(known) || known->goal.proposal_base != known->goal.plan_version
+        signal->sender.by != WHO_HUMAN ? ERROR_UNAUTHORIZED
+        : another || !is_open(known) || known->goal.plan.proposal_base != known->goal.plan.version
             ? ERROR_CONFLICT
             : ERROR_NONE;
 }
@@ -442,7 +443,7 @@ static void op_reject(struct op *op, struct gen *gen, const struct knowledge *kn
                       struct arena *arena) {
     (void)known, (void)arena;
     asks_as(op, gen, dice_chance(&gen->dice, 850) ? WHO_HUMAN : WHO_OVERSEER);
-    op->wrong = op->signal.by != WHO_HUMAN;
+    op->wrong = op->signal.sender.by != WHO_HUMAN;
     op->expect = op->wrong ? ERROR_UNAUTHORIZED : ERROR_NONE;
     op->signal.reason = STR("it stands as it is");
     op->may_idle = true;
@@ -458,7 +459,8 @@ static enum error add_expect(const struct gen *gen, const struct knowledge *know
                              bool orphan) {
     if (!may_plan(gen, signal))
         return ERROR_UNAUTHORIZED;
-    if (!is_open(known) || (signal->expected && signal->expected != known->goal.plan_version))
+    if (!is_open(known) ||
+        (signal->plan.expected && signal->plan.expected != known->goal.plan.version))
         return ERROR_CONFLICT;
     if (taken)
         return ERROR_CONFLICT;
@@ -488,7 +490,7 @@ static void op_add(struct op *op, struct gen *gen, const struct knowledge *known
     }
     asks_as_any(op, gen);
     signal->body = draft_encode(&draft);
-    signal->expected = dice_chance(&gen->dice, 400) ? known->goal.plan_version : 0;
+    signal->plan.expected = dice_chance(&gen->dice, 400) ? known->goal.plan.version : 0;
     op->expect = add_expect(gen, known, signal, above, taken, orphan);
     op->wrong = !may_plan(gen, signal) || orphan;
 }
@@ -497,11 +499,12 @@ static void op_add(struct op *op, struct gen *gen, const struct knowledge *known
 static enum error table_expect(const struct knowledge *known, const struct signal *signal,
                                const struct node *node) {
     enum node_status to = (enum node_status)signal->to;
-    bool past_table = signal->override || (to == NODE_DONE && signal->by == WHO_HUMAN) ||
+    bool past_table = signal->work.override ||
+                      (to == NODE_DONE && signal->sender.by == WHO_HUMAN) ||
                       (to == NODE_CANCELLED && node->status == NODE_TODO);
-    if (!signal->override && node->status == to)
+    if (!signal->work.override && node->status == to)
         return ERROR_NONE;
-    if (past_table && signal->by == WHO_AGENT)
+    if (past_table && signal->sender.by == WHO_AGENT)
         return ERROR_UNAUTHORIZED;
     if (past_table) {
         if (signal->reason.len == 0)
@@ -524,12 +527,13 @@ static enum error table_expect(const struct knowledge *known, const struct signa
 
 static enum error node_expect(const struct gen *gen, const struct knowledge *known,
                               const struct signal *signal) {
-    const struct node *node = plan_find(&known->plan, signal->node);
+    const struct node *node = plan_find(&known->plan, signal->work.node);
     if (!may_plan(gen, signal))
         return ERROR_UNAUTHORIZED;
     if (!node || node->retired)
         return ERROR_NOT_FOUND;
-    if (!is_open(known) || (signal->expected && signal->expected != known->goal.plan_version))
+    if (!is_open(known) ||
+        (signal->plan.expected && signal->plan.expected != known->goal.plan.version))
         return ERROR_CONFLICT;
     if (signal->kind == SIGNAL_WORK_FOLLOW)
         return ERROR_NONE;
@@ -557,26 +561,27 @@ static void op_node(struct op *op, struct gen *gen, const struct knowledge *know
         node = node_any(gen, &known->plan);
     bool unknown = !node || dice_chance(&gen->dice, 40);
     asks_as_any(op, gen);
-    signal->node = unknown ? STR("nowhere") : node_id(node);
-    signal->expected = dice_chance(&gen->dice, 200)  ? known->goal.plan_version
-                       : dice_chance(&gen->dice, 50) ? known->goal.plan_version + 7
-                                                     : 0;
+    signal->work.node = unknown ? STR("nowhere") : node_id(node);
+    signal->plan.expected = dice_chance(&gen->dice, 200)  ? known->goal.plan.version
+                            : dice_chance(&gen->dice, 50) ? known->goal.plan.version + 7
+                                                          : 0;
     op->may_idle = true;
-    op->wrong = !may_plan(gen, signal) || unknown || signal->expected > known->goal.plan_version;
+    op->wrong =
+        !may_plan(gen, signal) || unknown || signal->plan.expected > known->goal.plan.version;
 }
 
 static void op_work(struct op *op, struct gen *gen, const struct knowledge *known,
                     struct arena *arena) {
     struct signal *signal = &op->signal;
     op_node(op, gen, known);
-    const struct node *node = plan_find(&known->plan, signal->node);
+    const struct node *node = plan_find(&known->plan, signal->work.node);
     signal->to = node ? step_of(gen, node) : NODE_DONE;
-    signal->override = dice_chance(&gen->dice, 100);
+    signal->work.override = dice_chance(&gen->dice, 100);
     if (dice_chance(&gen->dice, 900))
         signal->reason = arena_format(arena, "needs key %u", dice_pick(&gen->dice, 9));
     if (dice_chance(&gen->dice, 900))
         signal->text = STR("the tests pass");
-    signal->blocked = (enum blocked_by)dice_pick(&gen->dice, BLOCKED_BYS);
+    signal->work.blocked = (enum blocked_by)dice_pick(&gen->dice, BLOCKED_BYS);
     op->expect = node_expect(gen, known, signal);
     op->wrong = op->wrong || signal->to >= NODE_STATUSES;
 }
@@ -587,7 +592,7 @@ static void op_follow(struct op *op, struct gen *gen, const struct knowledge *kn
     op_node(op, gen, known);
     for (uint32_t i = 0; i < known->plan.count && !op->wrong; i++)
         if (known->plan.nodes[i].pinned)
-            op->signal.node = node_id(&known->plan.nodes[i]);
+            op->signal.work.node = node_id(&known->plan.nodes[i]);
     op->expect = node_expect(gen, known, &op->signal);
 }
 
@@ -599,7 +604,7 @@ static void op_release(struct op *op, struct gen *gen, const struct knowledge *k
         op->signal.reason = STR("looked at it: it was done");
     bool idle =
         known->goal.need == NEED_NOTHING && !goal_has_effect(&known->goal, EFFECT_UNCONFIRMED);
-    op->wrong = op->signal.by != WHO_HUMAN;
+    op->wrong = op->signal.sender.by != WHO_HUMAN;
     op->expect = op->wrong                             ? ERROR_UNAUTHORIZED
                  : !idle && op->signal.reason.len == 0 ? ERROR_INVALID
                                                        : ERROR_NONE;
@@ -621,10 +626,10 @@ static void op_part(struct op *op, struct gen *gen, const struct knowledge *know
     op->signal.to = PART_RUN;
     op->signal.effect = patched;
     op->signal.body = shape_encode(&RUN_ROW, &run, arena);
-    op->wrong = wrong || op->signal.by == WHO_AGENT;
-    op->expect = op->signal.by == WHO_AGENT ? ERROR_UNAUTHORIZED
-                 : wrong                    ? ERROR_INVALID
-                                            : ERROR_NONE;
+    op->wrong = wrong || op->signal.sender.by == WHO_AGENT;
+    op->expect = op->signal.sender.by == WHO_AGENT ? ERROR_UNAUTHORIZED
+                 : wrong                           ? ERROR_INVALID
+                                                   : ERROR_NONE;
 }
 
 /* ---- the mix ---- */
@@ -646,7 +651,7 @@ static const struct mix_row MIX[] = {
 
 static struct op op_make(struct gen *gen, const struct mix_row *row, const struct knowledge *known,
                          struct arena *arena) {
-    struct op op = {.signal = {.kind = row->kind, .goal = known->goal.id, .keyed = 1}};
+    struct op op = {.signal = {.kind = row->kind, .goal = known->goal.id, .once.keyed = 1}};
     op.signal.source = dice_id(&gen->dice);
     row->make(&op, gen, known, arena);
     if (!known->exists && op.expect != ERROR_UNAUTHORIZED)
@@ -685,15 +690,15 @@ struct op gen_create(struct gen *gen, struct arena *arena) {
     struct op op = {.signal = {.kind = SIGNAL_GOAL_CREATE}};
     struct signal *signal = &op.signal;
     signal->goal = signal->source = dice_id(&gen->dice);
-    signal->keyed = dice_chance(&gen->dice, 700);
-    signal->title = arena_format(arena, "goal %u", dice_pick(&gen->dice, 1000));
-    signal->priority = (enum priority)dice_pick(&gen->dice, PRIORITIES);
+    signal->once.keyed = dice_chance(&gen->dice, 700);
+    signal->describe.title = arena_format(arena, "goal %u", dice_pick(&gen->dice, 1000));
+    signal->describe.priority = (enum priority)dice_pick(&gen->dice, PRIORITIES);
     asks_as(&op, gen, WHO_HUMAN);
     if (dice_chance(&gen->dice, 500))
-        signal->command = STR("true");
+        signal->describe.command = STR("true");
     if (dice_chance(&gen->dice, 300))
         signal->body = definition_of(gen, arena);
     if (dice_chance(&gen->dice, 300))
-        signal->tags = tags_of(gen, arena);
+        signal->describe.tags = tags_of(gen, arena);
     return op;
 }

@@ -380,8 +380,8 @@ static void load_goal(struct model *model, struct goal_loaded *loaded) {
                                  .owner = row->owner,
                                  .fence = row->fence,
                                  .version = row->version,
-                                 .seq = row->seq,
-                                 .head = row->head,
+                                 .records.seq = row->seq,
+                                 .records.head = row->head,
                                  .due_at = row->due_at,
                                  .quarantined = row->aside};
     loaded_hot(loaded, row->hot);
@@ -716,8 +716,8 @@ static void goal_apply(struct model *model, const struct goal_commit *commit, ui
         *goal = (struct dump_goal){.id = now->id, .owner = now->owner, .fence = now->fence};
     }
     goal->version = now->version;
-    goal->seq = now->seq;
-    goal->head = now->head;
+    goal->seq = now->records.seq;
+    goal->head = now->records.head;
     goal->due_at = now->due_at;
     goal->open = goal_is_open(now);
     goal->aside = now->quarantined;

@@ -36,10 +36,10 @@ static void goal_ask(struct vigil *vigil, uint32_t n) {
                                               .goal = id,
                                               .source = id,
                                               .at = vigil->fleet->clock,
-                                              .keyed = 1,
-                                              .by = WHO_HUMAN,
-                                              .actor = STR("ada"),
-                                              .title = STR("a goal")});
+                                              .once.keyed = 1,
+                                              .sender.by = WHO_HUMAN,
+                                              .sender.actor = STR("ada"),
+                                              .describe.title = STR("a goal")});
 }
 
 static void plan_ask(struct vigil *vigil, uint32_t n) {
@@ -58,9 +58,9 @@ static void plan_ask(struct vigil *vigil, uint32_t n) {
                                 .goal = vigil->goals[n],
                                 .source = source_of(vigil, "vigil plan", n),
                                 .at = vigil->fleet->clock,
-                                .keyed = 1,
-                                .by = WHO_HUMAN,
-                                .actor = STR("ada"),
+                                .once.keyed = 1,
+                                .sender.by = WHO_HUMAN,
+                                .sender.actor = STR("ada"),
                                 .body = shape_encode(&PLAN_TEXT, &text, &vigil->arena)});
 }
 
@@ -97,10 +97,10 @@ static void question_answer(struct vigil *vigil, struct id goal, const struct qu
                                 .goal = goal,
                                 .source = source,
                                 .at = vigil->fleet->clock,
-                                .keyed = 1,
-                                .by = WHO_HUMAN,
-                                .actor = STR("ada"),
-                                .question = question->n + 1,
+                                .once.keyed = 1,
+                                .sender.by = WHO_HUMAN,
+                                .sender.actor = STR("ada"),
+                                .about.question = question->n + 1,
                                 .to = option,
                                 .text = option ? (struct str){0} : STR("the first one")});
     vigil->counts.answers++;
@@ -139,7 +139,7 @@ static void players_check(struct vigil *vigil, struct id goal, const struct live
                      ASSIGNMENT_STATUS[assignment->status].name);
     }
     for (uint32_t i = 0; i < live->plan.count; i++)
-        if (live->plan.nodes[i].attempts > vigil->fleet->policy.max_attempts)
+        if (live->plan.nodes[i].attempts > vigil->fleet->policy.recovery.max_attempts)
             violated(vigil, "%s was sent something %u times", live->plan.nodes[i].id,
                      live->plan.nodes[i].attempts);
 }
@@ -257,7 +257,7 @@ static void goal_judge(struct vigil *vigil, const struct goal *goal, const struc
         violated(
             vigil,
             "a goal is %s, and nobody is asked: %u percent, %u assignments %s; %s is %s, sent %u times",
-            GOAL_STATUS[goal->status].name, goal->percent, live->assignments.count,
+            GOAL_STATUS[goal->status].name, goal->progress.percent, live->assignments.count,
             live->assignments.count ? ASSIGNMENT_STATUS[live->assignments.at[0].status].name : "",
             left ? left->id : "nothing", left ? NODE_STATUS[left->status].name : "left",
             left ? left->attempts : 0);
@@ -333,13 +333,13 @@ struct vigil *vigil_create(struct backend *backend, uint64_t seed, uint32_t agen
         snprintf(vigil->agents[i].id, sizeof vigil->agents[i].id, "auto-%u", i + 1);
         snprintf(vigil->agents[i].account, sizeof vigil->agents[i].account, "account-%u", i);
     }
-    policy.agents = vigil->agents;
-    policy.agent_count = 2;
-    policy.most_at_once = agents;
-    policy.most_per_goal = 2;
-    policy.verify_by_person = seed % 2;
-    policy.checks = seed % 3 == 0;
-    policy.lands = seed % 6 < 4;
+    policy.dispatch.agents = vigil->agents;
+    policy.dispatch.agent_count = 2;
+    policy.dispatch.most_at_once = agents;
+    policy.dispatch.most_per_goal = 2;
+    policy.checks.by_person = seed % 2;
+    policy.checks.configured = seed % 3 == 0;
+    policy.landing.automatic = seed % 6 < 4;
     vigil->fleet->careful = 64;
     fleet_policy(vigil->fleet, policy_seal(policy));
     fleet_agents(vigil->fleet, dice_next(&vigil->dice));

@@ -167,10 +167,11 @@ static void request_take(const char *line, intptr_t n) {
     must(encoded.len <= LIMIT_NOTICE && shape_decode_in(&NOTICE, encoded, &arena, copy));
     const char *name = json_string_value(json_object_get(request, "channel"));
     must(name);
-    for (uint32_t i = 0; i < say.settings->channel_count; i++)
-        if (strcmp(name, "*") == 0 ? alarm_reaches(copy->alarm, say.settings->channels[i].kind)
-                                   : str_equal(say.settings->channels[i].id, str_of(name)))
-            channel_use(&say.settings->channels[i], copy, NULL, n);
+    for (uint32_t i = 0; i < say.settings->lists.channel_count; i++)
+        if (strcmp(name, "*") == 0
+                ? alarm_reaches(copy->alarm, say.settings->lists.channels[i].kind)
+                : str_equal(say.settings->lists.channels[i].id, str_of(name)))
+            channel_use(&say.settings->lists.channels[i], copy, NULL, n);
     json_decref(request);
     arena_free(&arena);
 }

@@ -88,8 +88,8 @@ static void status_set(struct goal *goal, uint64_t *random) {
         at -= MIX[i++].percent;
     goal->status = MIX[i].status;
     goal->need = MIX[i].need;
-    goal->ended_at =
-        goal->status == GOAL_ACTIVE || goal->status == GOAL_PAUSED ? 0 : goal->updated_at;
+    goal->times.ended_at =
+        goal->status == GOAL_ACTIVE || goal->status == GOAL_PAUSED ? 0 : goal->times.updated_at;
     goal->priority = (enum priority)(bench_random(random) % PRIORITIES);
 }
 
@@ -110,7 +110,7 @@ static void ended_late(const struct crowd *crowd, uint32_t i, struct goal *goal)
         return;
     goal->status = GOAL_COMPLETED;
     goal->need = NEED_NOTHING;
-    goal->ended_at = goal->updated_at =
+    goal->times.ended_at = goal->times.updated_at =
         crowd_ended_since(crowd) + SECONDS(i / step * 7919 % QUERY_ENDED);
 }
 
@@ -125,11 +125,11 @@ static void plan_add(struct member *member, uint64_t *random, struct arena *aren
     struct goal *goal = &member->goal;
     struct goal_text wanted = {.problem = member->view.title, .owner = STR("somebody")};
     goal->text = text_add(member, shape_encode(&GOAL_TEXT, &wanted, arena));
-    goal->plan_version = 1;
-    goal->nodes_made = QUERY_NODES;
-    goal->percent = (uint32_t)(bench_random(random) % 101);
+    goal->plan.version = 1;
+    goal->plan.nodes_made = QUERY_NODES;
+    goal->progress.percent = (uint32_t)(bench_random(random) % 101);
     for (uint32_t n = 0; n < QUERY_NODES; n++) {
-        struct node node = {.n = n, .place = n, .created_at = goal->created_at};
+        struct node node = {.n = n, .place = n, .times.created_at = goal->times.created_at};
         uint32_t phase = n / 6, task = n % 6;
         node.tier = task ? TIER_TASK : TIER_PHASE;
         node.parent = task ? phase * 6 + 1 : 0;
@@ -151,12 +151,12 @@ static void plan_add(struct member *member, uint64_t *random, struct arena *aren
 static void record_add(struct member *member, struct arena *arena) {
     struct evidence evidence = {.rule = STR("goal.create"), .text = member->view.title};
     struct record *record = &member->record;
-    *record =
-        (struct record){.type = RECORD_GOAL_CREATED, .at = member->goal.created_at, .core = 1};
+    *record = (struct record){
+        .type = RECORD_GOAL_CREATED, .at = member->goal.times.created_at, .core = 1};
     record->body = shape_encode(&EVIDENCE, &evidence, arena);
-    record_seal(record, member->goal.id, 0, &member->goal.head);
-    member->goal.seq = record->seq;
-    member->goal.head = record->hash;
+    record_seal(record, member->goal.id, 0, &member->goal.records.head);
+    member->goal.records.seq = record->seq;
+    member->goal.records.head = record->hash;
 }
 
 void crowd_member(const struct crowd *crowd, uint32_t i, struct member *ret, struct arena *arena) {
@@ -164,12 +164,12 @@ void crowd_member(const struct crowd *crowd, uint32_t i, struct member *ret, str
     uint8_t chance[10];
     *ret = (struct member){.goal = {.owner = BENCH_OWNER, .fence = 1, .version = 1}};
     struct goal *goal = &ret->goal;
-    goal->created_at = BEGAN + i * APART + (int64_t)(bench_random(&random) % (uint64_t)APART);
-    goal->updated_at = goal->created_at + SECONDS(60);
+    goal->times.created_at = BEGAN + i * APART + (int64_t)(bench_random(&random) % (uint64_t)APART);
+    goal->times.updated_at = goal->times.created_at + SECONDS(60);
     goal->due_at = TIME_NEVER;
     for (size_t k = 0; k < sizeof chance; k++)
         chance[k] = (uint8_t)bench_random(&random);
-    goal->id = id_make(goal->created_at / 1000, chance);
+    goal->id = id_make(goal->times.created_at / 1000, chance);
     status_set(goal, &random);
     ended_late(crowd, i, goal);
     ret->view.title = title_of(crowd, &random, arena);

@@ -69,8 +69,8 @@ static void goal_put(struct writer *to, const struct member *member) {
     put_int(to, goal->owner);
     put_long(to, (int64_t)goal->fence);
     put_long(to, (int64_t)goal->version);
-    put_long(to, (int64_t)goal->seq);
-    put_bytes(to, goal->head.bytes, 32);
+    put_long(to, (int64_t)goal->records.seq);
+    put_bytes(to, goal->records.head.bytes, 32);
     put_long(to, goal->due_at);
     put_bool(to, goal_is_open(goal));
     put_bool(to, goal->quarantined);

@@ -30,8 +30,8 @@ static void goal_put(struct filling *filling, const struct member *member) {
     run_int(run, goal->owner);
     run_int(run, (int64_t)goal->fence);
     run_int(run, (int64_t)goal->version);
-    run_int(run, (int64_t)goal->seq);
-    run_blob(run, goal->head.bytes, 32);
+    run_int(run, (int64_t)goal->records.seq);
+    run_blob(run, goal->records.head.bytes, 32);
     run_int(run, goal->due_at);
     run_int(run, goal_is_open(goal));
     run_int(run, goal->quarantined);

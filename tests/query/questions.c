@@ -38,7 +38,7 @@ static void ask_deep(struct asking *asking) {
     uint32_t depth = 100 * PAGE, count = asking->crowd->count;
     uint32_t i = depth < count / 2 ? count - depth - below(asking, count / 4) : count / 2;
     crowd_member(asking->crowd, i, &member, &asking->arena);
-    filter->before = member.goal.created_at;
+    filter->before = member.goal.times.created_at;
     filter->before_id = member.goal.id;
 }
 

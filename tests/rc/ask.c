@@ -83,8 +83,8 @@ static void effects_change(struct asker *asker, struct goal_commit *commit, uint
     struct goal *goal = &commit->goal;
     commit->effects = arena_new(asker->arena, struct effect_change, LIMIT_OPEN_EFFECTS + 1);
     uint32_t kept = 0;
-    for (uint32_t i = 0; i < goal->open_count; i++) {
-        struct effect_slot slot = goal->open[i];
+    for (uint32_t i = 0; i < goal->effects.open_count; i++) {
+        struct effect_slot slot = goal->effects.open[i];
         if (slot.state == EFFECT_READY && ask_chance(asker, 50)) {
             slot.state = EFFECT_RUNNING;
             slot.run_host = host;
@@ -94,12 +94,12 @@ static void effects_change(struct asker *asker, struct goal_commit *commit, uint
             effect_add(commit, EFFECT_OP_END, slot, (struct str){0});
             continue;
         }
-        goal->open[kept++] = slot;
+        goal->effects.open[kept++] = slot;
     }
-    goal->open_count = kept;
-    if (goal->open_count < LIMIT_OPEN_EFFECTS && ask_chance(asker, 50)) {
-        struct effect_slot made = {.n = goal->effects_made++, .kind = 1};
-        goal->open[goal->open_count++] = made;
+    goal->effects.open_count = kept;
+    if (goal->effects.open_count < LIMIT_OPEN_EFFECTS && ask_chance(asker, 50)) {
+        struct effect_slot made = {.n = goal->effects.made++, .kind = 1};
+        goal->effects.open[goal->effects.open_count++] = made;
         effect_add(commit, EFFECT_OP_MAKE, made,
                    arena_format(asker->arena, "effect of %llu", (unsigned long long)asker->number));
     }
@@ -118,7 +118,7 @@ static void part_add(struct asker *asker, struct goal_commit *commit, enum part_
     struct dispatch dispatch = {.at = (int64_t)asker->number};
     struct assignment assignment = {
         .n = n, .status = (enum assignment_status)ask_pick(asker, ASSIGNMENT_DONE)};
-    struct question question = {.n = n, .times = (uint32_t)asker->number};
+    struct question question = {.n = n, .sending.rounds = (uint32_t)asker->number};
     struct agent_message agent_message = {.n = n, .at = (int64_t)asker->number};
     const void *rows[PARTS] = {[PART_NODE] = &node,         [PART_RUN] = &run,
                                [PART_DISPATCH] = &dispatch, [PART_ASSIGNMENT] = &assignment,
@@ -139,13 +139,13 @@ static void part_add(struct asker *asker, struct goal_commit *commit, enum part_
  * come and go. */
 static void parts_change(struct asker *asker, struct goal_commit *commit) {
     struct goal *goal = &commit->goal;
-    uint32_t fresh = goal->nodes_made < 6 ? ask_pick(asker, 3) : 0;
-    commit->parts = arena_new(asker->arena, struct part_change, goal->nodes_made + fresh + 12);
-    for (uint32_t n = 0; n < goal->nodes_made; n++)
+    uint32_t fresh = goal->plan.nodes_made < 6 ? ask_pick(asker, 3) : 0;
+    commit->parts = arena_new(asker->arena, struct part_change, goal->plan.nodes_made + fresh + 12);
+    for (uint32_t n = 0; n < goal->plan.nodes_made; n++)
         if (ask_chance(asker, 30))
             part_add(asker, commit, PART_NODE, n, ask_chance(asker, 15));
     for (uint32_t i = 0; i < fresh; i++)
-        part_add(asker, commit, PART_NODE, goal->nodes_made++, false);
+        part_add(asker, commit, PART_NODE, goal->plan.nodes_made++, false);
     if (ask_chance(asker, 20))
         part_add(asker, commit, PART_DISPATCH, (uint32_t)asker->number, false);
     for (uint32_t n = 0; n < 2; n++)
@@ -170,7 +170,7 @@ static void view_change(struct asker *asker, struct goal_commit *commit) {
     static const char *const KNOWN[] = {"web", "api", "docs"};
     struct goal *goal = &commit->goal;
     goal->priority = (enum priority)ask_pick(asker, PRIORITIES);
-    goal->percent = ask_pick(asker, 100);
+    goal->progress.percent = ask_pick(asker, 100);
     commit->view_changed = true;
     if (ask_chance(asker, 40))
         commit->title = arena_format(asker->arena, "title %llu", (unsigned long long)asker->number);
@@ -214,9 +214,9 @@ static void records_add(struct asker *asker, struct goal_commit *commit) {
             .at = RC_AT + (int64_t)asker->number,
             .core = 1,
             .body = arena_format(asker->arena, "request %llu", (unsigned long long)asker->number)};
-        record_seal(record, goal->id, goal->seq, &goal->head);
-        goal->seq = record->seq;
-        goal->head = record->hash;
+        record_seal(record, goal->id, goal->records.seq, &goal->records.head);
+        goal->records.seq = record->seq;
+        goal->records.head = record->hash;
     }
 }
 
@@ -224,8 +224,8 @@ static void records_add(struct asker *asker, struct goal_commit *commit) {
 static void commit_fill(struct asker *asker, struct goal_commit *commit, uint32_t host, bool lean) {
     struct goal *goal = &commit->goal;
     commit->expected = goal->version++;
-    goal->updated_at = RC_AT + (int64_t)asker->number;
-    goal->reports++;
+    goal->times.updated_at = RC_AT + (int64_t)asker->number;
+    goal->progress.reports++;
     records_add(asker, commit);
     if (!lean) {
         sources_use(asker, commit);
@@ -238,7 +238,7 @@ static void commit_fill(struct asker *asker, struct goal_commit *commit, uint32_
         else
             effects_change(asker, commit, host);
     }
-    if (commit->expected > 0 && goal->open_count == 0 && ask_chance(asker, 20))
+    if (commit->expected > 0 && goal->effects.open_count == 0 && ask_chance(asker, 20))
         goal->status = GOAL_COMPLETED;
     goal->due_at = goal_due(goal);
     commit->hot =
@@ -246,7 +246,7 @@ static void commit_fill(struct asker *asker, struct goal_commit *commit, uint32_
 }
 
 static void goal_new(struct asker *asker, struct goal_commit *commit, struct id id, uint32_t host) {
-    commit->goal = (struct goal){.id = id, .owner = host, .fence = 1, .created_at = RC_AT};
+    commit->goal = (struct goal){.id = id, .owner = host, .fence = 1, .times.created_at = RC_AT};
     commit->title = arena_format(asker->arena, "goal %llu", (unsigned long long)asker->number);
     commit_fill(asker, commit, host, false);
     if (commit->title.len == 0)

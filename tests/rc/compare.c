@@ -43,11 +43,16 @@ static const struct dump_column LOADED[] = {
     COLUMN(goal_loaded, INT, owner_epoch),
 };
 static const struct dump_column WHOLE[] = {
-    COLUMN(goal_loaded, ID, goal.id),          COLUMN(goal_loaded, U32, goal.owner),
-    COLUMN(goal_loaded, INT, goal.fence),      COLUMN(goal_loaded, INT, goal.version),
-    COLUMN(goal_loaded, INT, goal.seq),        COLUMN(goal_loaded, HASH, goal.head),
-    COLUMN(goal_loaded, INT, goal.due_at),     COLUMN(goal_loaded, BOOL, goal.quarantined),
-    COLUMN(goal_loaded, U32, goal.open_count), COLUMN(goal_loaded, U32, plan.count),
+    COLUMN(goal_loaded, ID, goal.id),
+    COLUMN(goal_loaded, U32, goal.owner),
+    COLUMN(goal_loaded, INT, goal.fence),
+    COLUMN(goal_loaded, INT, goal.version),
+    COLUMN(goal_loaded, INT, goal.records.seq),
+    COLUMN(goal_loaded, HASH, goal.records.head),
+    COLUMN(goal_loaded, INT, goal.due_at),
+    COLUMN(goal_loaded, BOOL, goal.quarantined),
+    COLUMN(goal_loaded, U32, goal.effects.open_count),
+    COLUMN(goal_loaded, U32, plan.count),
 };
 static const struct dump_column SLOT[] = {
     COLUMN(effect_slot, U32, n),     COLUMN(effect_slot, U32, kind),
@@ -111,8 +116,8 @@ static const char *loads_differ(const struct goal_loaded *a, const struct goal_l
         return what;
     if (shapes_differ(&GOAL_HOT, &a->goal, &b->goal, arena))
         return "loaded.hot";
-    what = lists_differ("open", &SLOTS, a->goal.open, a->goal.open_count, b->goal.open,
-                        b->goal.open_count, arena);
+    what = lists_differ("open", &SLOTS, a->goal.effects.open, a->goal.effects.open_count,
+                        b->goal.effects.open, b->goal.effects.open_count, arena);
     for (enum part_kind kind = 0; kind < PARTS && !what; kind++)
         if (PART[kind].live)
             what = rows_of_kind_differ(kind, live_rows_of(&a->live, kind),

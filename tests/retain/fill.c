@@ -46,13 +46,13 @@ static void goal_write(const struct made *made, int64_t at, const struct past_wr
                                     .owner = 1,
                                     .fence = 1,
                                     .version = 1,
-                                    .seq = made->seq,
-                                    .head = made->head,
+                                    .records.seq = made->seq,
+                                    .records.head = made->head,
                                     .due_at = TIME_NEVER,
                                     .status = GOAL_COMPLETED,
-                                    .created_at = at,
-                                    .updated_at = at,
-                                    .ended_at = at}};
+                                    .times.created_at = at,
+                                    .times.updated_at = at,
+                                    .times.ended_at = at}};
     struct str hot = shape_encode(&GOAL_HOT, &it.goal, arena);
     it.hot = row_seal(ROW_GOAL, made->id, 0, hot, arena);
     writer->goal(writer->with, &it);
@@ -150,8 +150,8 @@ static void lite_goal(void *with, const struct past_goal *it) {
     struct lite *lite = with;
     sqlite3_stmt *put = lite->goal;
     sqlite3_bind_blob(put, 1, it->goal.id.bytes, 16, SQLITE_STATIC);
-    sqlite3_bind_int64(put, 2, (int64_t)it->goal.seq);
-    sqlite3_bind_blob(put, 3, it->goal.head.bytes, 32, SQLITE_STATIC);
+    sqlite3_bind_int64(put, 2, (int64_t)it->goal.records.seq);
+    sqlite3_bind_blob(put, 3, it->goal.records.head.bytes, 32, SQLITE_STATIC);
     sqlite3_bind_int64(put, 4, it->goal.due_at);
     sqlite3_bind_blob(put, 5, it->hot.at, (int)it->hot.len, SQLITE_STATIC);
     lite_step(lite, put);
@@ -248,8 +248,8 @@ static void pg_goal(void *with, const struct past_goal *it) {
     copy_int(copy, 1, 4);
     copy_int(copy, 1, 8);
     copy_int(copy, 1, 8);
-    copy_int(copy, it->goal.seq, 8);
-    copy_bytes(copy, it->goal.head.bytes, 32);
+    copy_int(copy, it->goal.records.seq, 8);
+    copy_bytes(copy, it->goal.records.head.bytes, 32);
     copy_int(copy, (uint64_t)it->goal.due_at, 8);
     copy_int(copy, 0, 1);
     copy_int(copy, 0, 1);

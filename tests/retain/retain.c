@@ -78,9 +78,9 @@ static struct goal_commit commit_of(struct writer_of *w, struct goal *goal, bool
     *record = (struct record){
         .type = new ? RECORD_GOAL_CREATED : RECORD_GOAL_REPORTED, .at = wall_us(), .core = 2};
     record->body = shape_encode(&EVIDENCE, &evidence, &w->arena);
-    record_seal(record, goal->id, goal->seq, &goal->head);
-    goal->seq = record->seq;
-    goal->head = record->hash;
+    record_seal(record, goal->id, goal->records.seq, &goal->records.head);
+    goal->records.seq = record->seq;
+    goal->records.head = record->hash;
     goal->version++;
     struct str hot = shape_encode(&GOAL_HOT, goal, &w->arena);
     return (struct goal_commit){.goal = *goal,
@@ -129,7 +129,7 @@ static void writer_begin(struct writer_of *w) {
                                     .owner = 1,
                                     .fence = 1,
                                     .due_at = TIME_NEVER,
-                                    .created_at = wall_us()};
+                                    .times.created_at = wall_us()};
         w->goals[i].id.bytes[5] = 0; /* keeps the ids in order, whatever the clock does */
     }
     for (uint32_t i = 0; i < LIVE_GOALS; i += BATCH)

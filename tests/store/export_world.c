@@ -53,8 +53,8 @@ static void acts_take(struct export_world *world) {
                                .goal = act->effect.goal,
                                .effect = act->effect.n,
                                .exit = dice_pick(&world->gen.dice, 2),
-                               .actor = STR("overseer"),
-                               .by = WHO_OVERSEER,
+                               .sender.actor = STR("overseer"),
+                               .sender.by = WHO_OVERSEER,
                                .text = STR("its output, größer")};
         world->acts++;
         if (dice_chance(&world->gen.dice, 600))
@@ -89,7 +89,7 @@ static struct knowledge know(struct export_world *world, struct id id) {
                               .goal = answer.loaded[0].goal,
                               .plan = answer.loaded[0].plan};
     for (uint32_t i = 0; i < answer.shown.text_count; i++)
-        if (hash_equal(&answer.shown.texts[i].hash, &known.goal.proposal))
+        if (hash_equal(&answer.shown.texts[i].hash, &known.goal.plan.proposal))
             known.proposal = answer.shown.texts[i].body;
     return known;
 }
@@ -188,8 +188,8 @@ static void question_add(struct furnishing *f, uint32_t n) {
     struct question_text text = {.title = STR("which colour?"), .text = STR("rot oder grün")};
     row_fill(&f->world->gen.dice, PART_QUESTION, n, &question);
     question.text = text_add(f, shape_encode(&QUESTION_TEXT, &text, &f->world->arena));
-    question.answer_text = text_add(f, STR("grün"));
-    f->commit.goal.questions += question_counts(&question);
+    question.answer.text = text_add(f, STR("grün"));
+    f->commit.goal.people.questions += question_counts(&question);
     part_add(f, PART_QUESTION, n, &question);
 }
 
@@ -222,18 +222,18 @@ static void admission_rows(struct furnishing *f) {
 static void furnish(struct furnishing *f, struct store_self *self, uint64_t batch) {
     struct goal *goal = &f->commit.goal;
     struct arena *arena = &f->world->arena;
-    struct evidence evidence = {.rule = STR("test"), .input_apart = f->texts[0].hash};
+    struct evidence evidence = {.rule = STR("test"), .replay.input_apart = f->texts[0].hash};
     f->commit.expected = goal->version++;
     f->commit.view_changed = !goal->admission;
     goal->shown = goal->admission ? 0 : goal_display_state(goal) + 1;
     f->record =
         (struct record){.type = f->commit.expected ? RECORD_GOAL_UPDATED : RECORD_GOAL_CREATED,
-                        .at = goal->updated_at,
+                        .at = goal->times.updated_at,
                         .core = 1,
                         .body = shape_encode(&EVIDENCE, &evidence, arena)};
-    record_seal(&f->record, goal->id, goal->seq, &goal->head);
-    goal->seq = f->record.seq;
-    goal->head = f->record.hash;
+    record_seal(&f->record, goal->id, goal->records.seq, &goal->records.head);
+    goal->records.seq = f->record.seq;
+    goal->records.head = f->record.hash;
     f->commit.hot = row_seal(ROW_GOAL, goal->id, 0, shape_encode(&GOAL_HOT, goal, arena), arena);
     f->commit.parts = f->parts;
     f->commit.texts = f->texts;
@@ -281,8 +281,8 @@ bool world_furnish(struct export_world *world) {
                              .owner = HOST,
                              .fence = 1,
                              .due_at = TIME_NEVER,
-                             .created_at = world->now.wall,
-                             .updated_at = world->now.wall,
+                             .times.created_at = world->now.wall,
+                             .times.updated_at = world->now.wall,
                              .era = joined.mark.era,
                              .admission = HOST};
     request.ids = &admission.id;

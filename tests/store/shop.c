@@ -31,11 +31,11 @@ void shop_close(struct shop *shop) {
 struct record *ware_record(struct ware *ware, enum record_type type, struct arena *arena) {
     struct record *record = arena_new(arena, struct record, 1);
     struct evidence evidence = {.rule = STR("test"), .text = str_of(ware->title)};
-    *record = (struct record){.type = type, .at = ware->goal.updated_at, .core = 1};
+    *record = (struct record){.type = type, .at = ware->goal.times.updated_at, .core = 1};
     record->body = shape_encode(&EVIDENCE, &evidence, arena);
-    record_seal(record, ware->goal.id, ware->goal.seq, &ware->goal.head);
-    ware->goal.seq = record->seq;
-    ware->goal.head = record->hash;
+    record_seal(record, ware->goal.id, ware->goal.records.seq, &ware->goal.records.head);
+    ware->goal.records.seq = record->seq;
+    ware->goal.records.head = record->hash;
     return record;
 }
 

@@ -85,8 +85,8 @@ static struct goal_commit goal_made(struct world *w, uint32_t i, const char *tit
                                           .owner = HOST,
                                           .fence = 1,
                                           .version = 1,
-                                          .created_at = 1760000000000000 + i,
-                                          .updated_at = 1760000000000000 + i,
+                                          .times.created_at = 1760000000000000 + i,
+                                          .times.updated_at = 1760000000000000 + i,
                                           .due_at = TIME_NEVER},
                                  .view_changed = true,
 
@@ -94,11 +94,13 @@ static struct goal_commit goal_made(struct world *w, uint32_t i, const char *tit
                                  .tags = tags};
     commit.records = arena_new(&w->arena, struct record, 1);
     commit.record_count = 1;
-    commit.records[0] = (struct record){
-        .type = RECORD_GOAL_CREATED, .at = commit.goal.created_at, .core = 1, .body = STR("\1")};
-    record_seal(&commit.records[0], commit.goal.id, 0, &commit.goal.head);
-    commit.goal.seq = 1;
-    commit.goal.head = commit.records[0].hash;
+    commit.records[0] = (struct record){.type = RECORD_GOAL_CREATED,
+                                        .at = commit.goal.times.created_at,
+                                        .core = 1,
+                                        .body = STR("\1")};
+    record_seal(&commit.records[0], commit.goal.id, 0, &commit.goal.records.head);
+    commit.goal.records.seq = 1;
+    commit.goal.records.head = commit.records[0].hash;
     return commit;
 }
 
@@ -151,9 +153,9 @@ static struct goal_commit goal_rich(struct world *w, uint32_t i) {
     *effect = (struct effect_change){.op = EFFECT_OP_MAKE,
                                      .slot = {.n = 0, .kind = EFFECT_COMMAND},
                                      .sealed = row_seal(ROW_EFFECT, id, 0, STR("\1do"), &w->arena)};
-    commit.goal.nodes_made = 2;
-    commit.goal.plan_version = 1;
-    commit.goal.effects_made = 1;
+    commit.goal.plan.nodes_made = 2;
+    commit.goal.plan.version = 1;
+    commit.goal.effects.made = 1;
     commit.parts = parts;
     commit.part_count = 3;
     commit.texts = text;
@@ -191,7 +193,7 @@ static void everything_is_kept(void **state) {
     assert_true(loaded->exists && loaded->whole && loaded->owner_lives);
     assert_int_equal(loaded->plan.count, 2);
     assert_string_equal(loaded->plan.nodes[1].id, "S1.1");
-    assert_int_equal(loaded->goal.open_count, 1);
+    assert_int_equal(loaded->goal.effects.open_count, 1);
     struct goal_shown *shown = &answer.shown;
     assert_true(str_equal(shown->title, STR("Parse trailing commas")));
     assert_int_equal(shown->tags.count, 2);
@@ -254,7 +256,7 @@ static void display_states_are_tallied(void **state) {
     for (int i = 0; i < 3; i++)
         move_on(&commits[i]);
     commits[1].goal.status = GOAL_COMPLETED;
-    commits[1].goal.ended_at = 1;
+    commits[1].goal.times.ended_at = 1;
     commits[2].view_changed = false;
     commit_all(w, commits, 3);
     struct store_answer answer = perform(w, (struct store_request){.verb = STORE_TALLY});
@@ -293,7 +295,7 @@ static void parts_come_and_go(void **state) {
     move_on(&commit);
     commit.parts = changes;
     commit.part_count = 2;
-    commit.goal.nodes_made = 2;
+    commit.goal.plan.nodes_made = 2;
     commit_all(w, &commit, 1);
     struct store_answer answer = perform(
         w, (struct store_request){.verb = STORE_LOAD, .ids = &commit.goal.id, .id_count = 1});

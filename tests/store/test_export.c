@@ -453,10 +453,10 @@ static void effects_after(int flags, uint64_t expected_acts) {
     struct signal create = {.kind = SIGNAL_GOAL_CREATE,
                             .goal = dice_id(&world.gen.dice),
                             .source = dice_id(&world.gen.dice),
-                            .title = STR("run it"),
-                            .command = STR("true"),
-                            .by = WHO_HUMAN,
-                            .actor = STR("somebody")};
+                            .describe.title = STR("run it"),
+                            .describe.command = STR("true"),
+                            .sender.by = WHO_HUMAN,
+                            .sender.actor = STR("somebody")};
     check(world_signal(&world, create) == ERROR_NONE, "not created");
     world_end(&world);
     struct document one = exported(home, &report);
@@ -467,8 +467,8 @@ static void effects_after(int flags, uint64_t expected_acts) {
                          .goal = create.goal,
                          .source = dice_id(&world.gen.dice),
                          .text = STR("how does it go?"),
-                         .by = WHO_HUMAN,
-                         .actor = STR("somebody")};
+                         .sender.by = WHO_HUMAN,
+                         .sender.actor = STR("somebody")};
     world.now.wall += SECONDS(86400);
     for (int i = 0; i < 3; i++) {
         say.source = dice_id(&world.gen.dice);
@@ -500,9 +500,9 @@ static void test_adopt(void **state) {
     struct signal create = {.kind = SIGNAL_GOAL_CREATE,
                             .goal = dice_id(&world.gen.dice),
                             .source = dice_id(&world.gen.dice),
-                            .title = STR("wait for somebody"),
-                            .by = WHO_HUMAN,
-                            .actor = STR("somebody")};
+                            .describe.title = STR("wait for somebody"),
+                            .sender.by = WHO_HUMAN,
+                            .sender.actor = STR("somebody")};
     check(world_signal(&world, create) == ERROR_NONE, "not created");
     world_end(&world);
     sqlite_run(home, "UPDATE host SET host_id = 2; UPDATE goal SET owner = 2;"
@@ -522,8 +522,8 @@ static void test_adopt(void **state) {
                          .goal = create.goal,
                          .source = dice_id(&world.gen.dice),
                          .text = STR("is anybody there?"),
-                         .by = WHO_HUMAN,
-                         .actor = STR("somebody")};
+                         .sender.by = WHO_HUMAN,
+                         .sender.actor = STR("somebody")};
     check(world_signal(&world, say) == ERROR_NONE, "not taken");
     world_end(&world);
     struct document two = exported(copy, &report);
@@ -958,8 +958,8 @@ static struct signal signal_of(struct export_world *world, enum signal_kind kind
     return (struct signal){.kind = kind,
                            .goal = goal,
                            .source = dice_id(&world->gen.dice),
-                           .by = WHO_HUMAN,
-                           .actor = STR("Zacharias")};
+                           .sender.by = WHO_HUMAN,
+                           .sender.actor = STR("Zacharias")};
 }
 
 static struct id secret_goal(struct export_world *world) {
@@ -967,9 +967,9 @@ static struct id secret_goal(struct export_world *world) {
     struct goal_text words = {.problem = STR("Zacharias lost his umbrella")};
     struct str tag = STR("Zacharias-tag");
     struct tags tags = {{&tag, 1}};
-    create.title = STR("umbrella of Zacharias");
+    create.describe.title = STR("umbrella of Zacharias");
     create.body = shape_encode(&GOAL_TEXT, &words, &world->arena);
-    create.tags = shape_encode(&TAGS, &tags, &world->arena);
+    create.describe.tags = shape_encode(&TAGS, &tags, &world->arena);
     check(world_signal(world, create) == ERROR_NONE, "not created");
     struct signal say = signal_of(world, SIGNAL_GOAL_REPORT, create.goal);
     say.text = STR("Zacharias says that it is black");

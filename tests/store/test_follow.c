@@ -84,9 +84,9 @@ static void turn(struct world *world, int64_t at) {
         uint32_t records = 1 + chance_below(&world->chance, 3);
         struct record *rows = arena_new(&world->shop.arena, struct record, records);
         ware->goal.version++;
-        ware->goal.updated_at = at;
+        ware->goal.times.updated_at = at;
         for (uint32_t r = 0; r < records; r++) {
-            enum record_type type = ware->goal.seq == 0
+            enum record_type type = ware->goal.records.seq == 0
                                         ? RECORD_GOAL_CREATED
                                         : TYPES[chance_below(&world->chance, count_of(TYPES))];
             rows[r] = *ware_record(ware, type, &world->shop.arena);
@@ -106,7 +106,7 @@ static void turn(struct world *world, int64_t at) {
 static void goals_end(struct world *world, int64_t at) {
     for (uint32_t i = 0; i < GOALS; i++) {
         world->wares[i].goal.status = GOAL_CANCELLED;
-        world->wares[i].goal.ended_at = at;
+        world->wares[i].goal.times.ended_at = at;
     }
     for (int i = 0; i < 40; i++)
         turn(world, at);
@@ -116,7 +116,7 @@ static void wares_make(struct world *world) {
     for (uint32_t i = 0; i < GOALS; i++) {
         world->wares[i] =
             (struct ware){.goal = {.owner = SHOP_HOST, .fence = 1, .due_at = TIME_NEVER}};
-        world->wares[i].goal.created_at = BEGAN;
+        world->wares[i].goal.times.created_at = BEGAN;
         chance_fill(&world->chance, world->wares[i].goal.id.bytes, sizeof(struct id));
         world->wares[i].goal.id.bytes[0] = (uint8_t)(i * 8);
     }

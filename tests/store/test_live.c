@@ -56,8 +56,8 @@ static struct ware ware_new(uint8_t first) {
     struct ware ware = {.goal = {.id = {{first, 2, 3}},
                                  .owner = SHOP_HOST,
                                  .fence = 1,
-                                 .created_at = BEGAN,
-                                 .updated_at = BEGAN,
+                                 .times.created_at = BEGAN,
+                                 .times.updated_at = BEGAN,
                                  .due_at = TIME_NEVER},
                         .title = "a goal with rows"};
     return ware;
@@ -123,8 +123,8 @@ static void rows_write(struct shop *shop, struct ware *ware) {
     struct question question = {.n = 4,
                                 .cause = "idle.T1",
                                 .text = texts[2].hash,
-                                .answer_text = texts[3].hash,
-                                .times = 2};
+                                .answer.text = texts[3].hash,
+                                .sending.rounds = 2};
     struct agent_message agent_message = {.n = 5, .to = 4, .text = texts[4].hash};
     struct assignment other = {.n = 6, .node = 2};
     struct part_change parts[] = {
@@ -150,7 +150,8 @@ static void rows_check(const struct live *live) {
               strcmp(live->assignments.at[0].agent, "auto-1") == 0 &&
               live->assignments.at[0].usage.tokens == UINT64_MAX,
           "a charge is another");
-    check(strcmp(live->questions.at[0].cause, "idle.T1") == 0 && live->questions.at[0].times == 2,
+    check(strcmp(live->questions.at[0].cause, "idle.T1") == 0 &&
+              live->questions.at[0].sending.rounds == 2,
           "a question is another");
     check(live->agent_messages.at[0].to == 4, "a letter is another");
 }
@@ -297,9 +298,9 @@ static struct record decided(struct ware *ware, uint32_t n, struct str rule, str
                             .at = BEGAN,
                             .core = 1,
                             .body = shape_encode(&EVIDENCE, &evidence, arena)};
-    record_seal(&record, ware->goal.id, ware->goal.seq, &ware->goal.head);
-    ware->goal.seq = record.seq;
-    ware->goal.head = record.hash;
+    record_seal(&record, ware->goal.id, ware->goal.records.seq, &ware->goal.records.head);
+    ware->goal.records.seq = record.seq;
+    ware->goal.records.head = record.hash;
     return record;
 }
 
@@ -310,7 +311,7 @@ static void effects_write(struct shop *shop, struct ware *ware) {
     struct record records[] = {decided(ware, 0, STR("command.run"), &shop->arena),
                                decided(ware, 1, str_of(EFFECTS[EFFECT_TELL].name), &shop->arena)};
     ware->goal.version++;
-    ware->goal.effects_made = 2;
+    ware->goal.effects.made = 2;
     struct goal_commit commit = ware_commit(ware, &shop->arena);
     commit.records = records;
     commit.record_count = count_of(records);
@@ -352,9 +353,10 @@ static void what_is_rebuilt_is_the_same(void **state) {
     lists_have_one(&shop, ware.goal.id);
     const struct goal_loaded *loaded = load(&shop, &ware.goal.id, STORE_LOAD);
     rows_check(&loaded->live);
-    check(loaded->goal.open_count == 2 && loaded->goal.open[0].state == EFFECT_UNCONFIRMED,
+    check(loaded->goal.effects.open_count == 2 &&
+              loaded->goal.effects.open[0].state == EFFECT_UNCONFIRMED,
           "a command may be done twice");
-    check(loaded->goal.open[1].state == EFFECT_READY, "what may be repeated is not");
+    check(loaded->goal.effects.open[1].state == EFFECT_READY, "what may be repeated is not");
     check(load(&shop, &admission.goal.id, STORE_LOAD)->live.permits.count == 1, "a permit is lost");
     shop_close(&shop);
     proven("what_is_rebuilt_is_the_same", engines[0], "STORE-11");
@@ -370,7 +372,7 @@ static void record_write(struct shop *shop, struct ware *ware, uint32_t i) {
     struct goal_commit commit = ware_next(ware, &shop->arena);
     struct evidence evidence = {.rule = STR("test"), .count = i};
     if (i % 3 == 0) {
-        evidence.input_apart = text.hash;
+        evidence.replay.input_apart = text.hash;
         commit.texts = &text;
         commit.text_count = 1;
     }

@@ -118,8 +118,9 @@ static void goal_print(struct words *words, struct id id) {
             goal_broken(goal) ? goal_broken(goal) : "nothing");
     fprintf(words->to,
             "  created %lld, updated %lld, ended %lld, reports %u, effects %u, exit %lld\n",
-            (long long)goal->created_at, (long long)goal->updated_at, (long long)goal->ended_at,
-            goal->reports, goal->effects_made, (long long)goal->last_exit);
+            (long long)goal->times.created_at, (long long)goal->times.updated_at,
+            (long long)goal->times.ended_at, goal->progress.reports, goal->effects.made,
+            (long long)goal->progress.last_exit);
     for (uint32_t i = answer.shown.record_count; i-- > 0;)
         fprintf(words->to, "  record %llu %s\n", (unsigned long long)answer.shown.records[i].seq,
                 name_of(&RECORD_NAMES, answer.shown.records[i].type));

@@ -120,14 +120,14 @@ static void records_make(struct world *world, struct past *past, struct chance *
     for (uint32_t i = 0; i < count; i++) {
         struct evidence evidence = {.rule = STR("test"), .text = str_of(past->ware.title)};
         if (i == 2)
-            *(chance_in(chance, 2) ? &evidence.more : &evidence.input_apart) = past->dropped;
+            *(chance_in(chance, 2) ? &evidence.more : &evidence.replay.input_apart) = past->dropped;
         struct record *record = &past->records[i];
         *record = (struct record){
             .type = i == 2 ? RECORD_GOAL_REPORTED : type_any(chance, i + 1), .at = at, .core = 1};
         record->body = shape_encode(&EVIDENCE, &evidence, &world->arena);
-        record_seal(record, goal->id, goal->seq, &goal->head);
-        goal->seq = record->seq;
-        goal->head = record->hash;
+        record_seal(record, goal->id, goal->records.seq, &goal->records.head);
+        goal->records.seq = record->seq;
+        goal->records.head = record->hash;
         world->last = at > world->last ? at : world->last;
         at += chance_in(chance, 9) ? -(int64_t)chance_below(chance, 9) * DAY
                                    : chance_below(chance, 8) * DAY;
@@ -140,7 +140,7 @@ static void admission_make(struct world *world, struct past *past, struct goal_c
     struct question question = {.text = past->named};
     goal->admission = SHOP_HOST;
     goal->status = GOAL_ACTIVE;
-    goal->ended_at = 0;
+    goal->times.ended_at = 0;
     goal->text = (struct hash){0};
     *commit = ware_commit(&past->ware, &world->arena);
     struct str body = shape_encode(&QUESTION, &question, &world->arena);
@@ -167,8 +167,8 @@ static void past_make(struct world *world, struct past *past, struct chance *cha
     past->unnamed = texts[1].hash;
     past->dropped = texts[2].hash;
     goal->status = past->closed ? GOAL_COMPLETED : GOAL_ACTIVE;
-    goal->created_at = goal->updated_at = FIRST_DAY * DAY;
-    goal->ended_at = past->closed ? FIRST_DAY * DAY : 0;
+    goal->times.created_at = goal->times.updated_at = FIRST_DAY * DAY;
+    goal->times.ended_at = past->closed ? FIRST_DAY * DAY : 0;
     goal->due_at = TIME_NEVER;
     records_make(world, past, chance);
     *commit = ware_commit(&past->ware, &world->arena);
@@ -177,7 +177,7 @@ static void past_make(struct world *world, struct past *past, struct chance *cha
     else
         commit->title = str_of(past->ware.title);
     commit->records = past->records;
-    commit->record_count = (uint32_t)goal->seq;
+    commit->record_count = (uint32_t)goal->records.seq;
     commit->texts = texts;
     commit->text_count = TEXTS;
     commit->seen = &past->source;
@@ -243,7 +243,8 @@ struct left {
 };
 
 static bool is_kept(const struct past *past, const struct record *record) {
-    return !past->closed || RECORDS[record->type].kept || record->seq == past->ware.goal.seq;
+    return !past->closed || RECORDS[record->type].kept ||
+           record->seq == past->ware.goal.records.seq;
 }
 
 static void record_check(struct left *left, const struct table_row *row, uint32_t place) {
@@ -272,7 +273,8 @@ static void milestone_check(struct left *left, const struct table_row *row, uint
     uint64_t from = (uint64_t)cell_int(row, "from_seq"), to = (uint64_t)cell_int(row, "to_seq");
     struct milestone it = {.from = from, .to = to};
     struct hash last = cell_hash(row, "last_hash");
-    check(to >= from && to < past->ware.goal.seq && (uint64_t)cell_int(row, "n") == to - from + 1,
+    check(to >= from && to < past->ware.goal.records.seq &&
+              (uint64_t)cell_int(row, "n") == to - from + 1,
           "a milestone");
     check(hash_equal(&last, &past->records[to - 1].hash),
           "another hash than that of its last record");
@@ -322,14 +324,14 @@ static void goals_check(struct left *left, uint64_t counts[RECORD_TYPES]) {
         bool report_gone = time_day(past->records[2].at) <
                                (past->closed ? left->bodies_before : left->records_before) &&
                            !is_kept(past, &past->records[2]);
-        check(left->rows[i] + left->stood_in[i] == past->ware.goal.seq,
+        check(left->rows[i] + left->stood_in[i] == past->ware.goal.records.seq,
               "records are neither there nor stood in for");
         check(left->named[i], "a text that is named is gone");
         check(left->unnamed[i] == !past->closed,
               "texts of open goals stay, others go when nothing names them");
         check(left->dropped[i] == !(past->closed && report_gone), "a text of a record");
         check(left->seen[i] == !past->closed, "sources of open goals stay");
-        for (uint64_t seq = 1; seq <= past->ware.goal.seq; seq++)
+        for (uint64_t seq = 1; seq <= past->ware.goal.records.seq; seq++)
             if (time_day(past->records[seq - 1].at) < left->records_before &&
                 !is_kept(past, &past->records[seq - 1]))
                 counts[past->records[seq - 1].type]++;

@@ -27,12 +27,12 @@ static void ware_make(struct ware *ware, struct chance *chance) {
     struct goal *goal = &ware->goal;
     *ware = (struct ware){.goal = {.owner = SHOP_HOST, .fence = 1, .version = 1}};
     chance_fill(chance, goal->id.bytes, sizeof goal->id.bytes);
-    goal->created_at = goal->updated_at = BEGAN + chance_below(chance, 40) * 250;
+    goal->times.created_at = goal->times.updated_at = BEGAN + chance_below(chance, 40) * 250;
     goal->status = (enum goal_status)chance_below(chance, GOAL_STATUSES);
-    goal->ended_at = ended_at(goal->status, chance);
+    goal->times.ended_at = ended_at(goal->status, chance);
     goal->quarantined = chance_in(chance, 7);
     goal->priority = (enum priority)chance_below(chance, PRIORITIES);
-    goal->percent = chance_below(chance, 101);
+    goal->progress.percent = chance_below(chance, 101);
     goal->due_at = TIME_NEVER;
     size_t len = 0;
     for (uint32_t i = 0; i < count_of(WORDS); i++)
@@ -81,10 +81,10 @@ static void wares_move(struct shop *shop, struct wares *wares, struct chance *ch
             continue;
         uint32_t what = chance_below(chance, 4);
         ware->goal.version++;
-        ware->goal.updated_at += 5;
+        ware->goal.times.updated_at += 5;
         if (what == 0) {
             ware->goal.status = (enum goal_status)chance_below(chance, GOAL_STATUSES);
-            ware->goal.ended_at = ended_at(ware->goal.status, chance);
+            ware->goal.times.ended_at = ended_at(ware->goal.status, chance);
         }
         if (what == 1)
             snprintf(ware->title, sizeof ware->title, "%s renamed",
@@ -100,7 +100,7 @@ static void wares_move(struct shop *shop, struct wares *wares, struct chance *ch
         if (what == 2)
             commit.tags = tags_of(ware, &shop->arena);
         if (what == 3) /* not part of the view: lists must not show it */
-            ware->goal.updated_at = before.goal.updated_at;
+            ware->goal.times.updated_at = before.goal.times.updated_at;
         shop_commit(shop, &commit, 1);
     }
 }
@@ -151,8 +151,8 @@ static bool ware_fits(const struct ware *ware, const struct list_filter *filter,
 static int newest_first(const void *a, const void *b) {
     const struct ware *left = *(const struct ware *const *)a,
                       *right = *(const struct ware *const *)b;
-    if (left->goal.created_at != right->goal.created_at)
-        return left->goal.created_at < right->goal.created_at ? 1 : -1;
+    if (left->goal.times.created_at != right->goal.times.created_at)
+        return left->goal.times.created_at < right->goal.times.created_at ? 1 : -1;
     return id_compare(right->goal.id, left->goal.id);
 }
 
@@ -171,8 +171,10 @@ static void view_check(const struct goal_view *view, const struct ware *ware) {
     check(id_equal(view->id, goal->id), "another goal");
     check(view->status == goal->status && view->display_state == goal_display_state(goal),
           "status or face");
-    check(view->priority == goal->priority && view->percent == goal->percent, "priority, percent");
-    check(view->created_at == goal->created_at && view->updated_at == goal->updated_at, "times");
+    check(view->priority == goal->priority && view->percent == goal->progress.percent,
+          "priority, percent");
+    check(view->created_at == goal->times.created_at && view->updated_at == goal->times.updated_at,
+          "times");
     check(str_equal(view->title, str_of(ware->title)), "title %.*s", STR_ARG(view->title));
 }
 
@@ -194,7 +196,7 @@ static uint32_t list_check(struct shop *shop, const struct wares *wares, struct 
             view_check(&shop->answer.views[i], fitting[seen + i]);
         seen += page;
         if (page > 0) {
-            filter.before = fitting[seen - 1]->goal.created_at;
+            filter.before = fitting[seen - 1]->goal.times.created_at;
             filter.before_id = fitting[seen - 1]->goal.id;
         }
     } while (shop->answer.more);
@@ -224,8 +226,8 @@ static uint64_t lists_check(struct shop *shop, const struct wares *wares) {
 static int newest_end_first(const void *a, const void *b) {
     const struct goal *left = &(*(const struct ware *const *)a)->goal,
                       *right = &(*(const struct ware *const *)b)->goal;
-    if (left->ended_at != right->ended_at)
-        return left->ended_at < right->ended_at ? 1 : -1;
+    if (left->times.ended_at != right->times.ended_at)
+        return left->times.ended_at < right->times.ended_at ? 1 : -1;
     return id_compare(right->id, left->id);
 }
 
@@ -235,7 +237,7 @@ static uint32_t ended_check(struct shop *shop, const struct wares *wares, int64_
     uint32_t count = 0;
     for (uint32_t i = 0; i < GOALS; i++)
         if (goal_display_state(&wares->of[i].goal) == DISPLAY_DONE &&
-            wares->of[i].goal.ended_at >= since)
+            wares->of[i].goal.times.ended_at >= since)
             ended[count++] = &wares->of[i];
     qsort(ended, count, sizeof *ended, newest_end_first);
     arena_reset(&shop->arena);
@@ -248,7 +250,7 @@ static uint32_t ended_check(struct shop *shop, const struct wares *wares, int64_
           shop->answer.view_count, count, page);
     for (uint32_t i = 0; i < page; i++)
         check(id_equal(shop->answer.views[i].id, ended[i]->goal.id) &&
-                  shop->answer.views[i].ended_at == ended[i]->goal.ended_at,
+                  shop->answer.views[i].ended_at == ended[i]->goal.times.ended_at,
               "since %lld: another goal at %u", (long long)(since - BEGAN), i);
     return count;
 }
@@ -360,9 +362,9 @@ static struct ware ware_one(void) {
                               .fence = 1,
                               .version = 1,
                               .due_at = TIME_NEVER,
-                              .created_at = BEGAN,
-                              .updated_at = BEGAN,
-                              .nodes_made = 2,
+                              .times.created_at = BEGAN,
+                              .times.updated_at = BEGAN,
+                              .plan.nodes_made = 2,
                               .text = sha256(STR("what is wanted"))};
     return ware;
 }
@@ -551,8 +553,8 @@ static void effect_write(struct shop *shop, struct ware *ware) {
     struct effect_change change = {.op = EFFECT_OP_MAKE, .slot = {.n = 0, .kind = EFFECT_COMMAND}};
     change.body = STR("a body");
     change.sealed = row_seal(ROW_EFFECT, ware->goal.id, 0, change.body, &shop->arena);
-    ware->goal.open[ware->goal.open_count++] = change.slot;
-    ware->goal.effects_made = 1;
+    ware->goal.effects.open[ware->goal.effects.open_count++] = change.slot;
+    ware->goal.effects.made = 1;
     struct goal_commit commit = ware_commit(ware, &shop->arena);
     commit.view_changed = true;
     commit.title = str_of(ware->title);
@@ -582,7 +584,7 @@ static void damage_is_seen(void **state) {
     (void)state;
     struct shop shop;
     struct ware ware = ware_one();
-    ware.goal.nodes_made = 0;
+    ware.goal.plan.nodes_made = 0;
     shop_open(&shop, place_new(engines[0]));
     effect_write(&shop, &ware);
     owned_check(&shop, &ware, false);

@@ -56,7 +56,7 @@ static inline enum node_status status_named(struct str name) {
 /* EVENT-04: the record of a transition names the old and the new status. */
 static inline void bystander_reads_move(struct play *p, const struct record *record,
                                         const struct evidence *evidence) {
-    struct plan rows = {p->rows, p->goal.nodes_made};
+    struct plan rows = {p->rows, p->goal.plan.nodes_made};
     const struct node *node = plan_find(&rows, evidence->node);
     check(node != NULL, "%.*s moved, and nobody knows it", STR_ARG(evidence->node));
     enum node_status from = status_named(evidence->from), to = status_named(evidence->to);
@@ -90,11 +90,11 @@ static inline void bystander_reads_plan(struct play *p, const struct record *rec
          updated = record->type == RECORD_PLAN_UPDATED;
     if (record->type < RECORD_PLAN_CREATED || record->type > RECORD_PLAN_REJECTED)
         return;
-    check(evidence->why != REASON_NONE, "a plan record without a reason");
+    check(evidence->plan.why != REASON_NONE, "a plan record without a reason");
     if (created || updated)
         p->recorded_version++;
-    check(evidence->plan_version == p->recorded_version, "version %llu after %llu",
-          (unsigned long long)evidence->plan_version, (unsigned long long)p->recorded_version);
+    check(evidence->plan.version == p->recorded_version, "version %llu after %llu",
+          (unsigned long long)evidence->plan.version, (unsigned long long)p->recorded_version);
     check(!created || p->recorded_version == 1, "created twice");
 }
 
@@ -111,7 +111,7 @@ static inline void bystander_reads(struct play *p) {
     }
     check(p->recorded_goal == p->goal.status, "told %s, is %s", GOAL_STATUS[p->recorded_goal].name,
           GOAL_STATUS[p->goal.status].name);
-    check(p->recorded_version == p->goal.plan_version, "told another version");
+    check(p->recorded_version == p->goal.plan.version, "told another version");
     for (uint32_t i = 0; i < p->plan.count; i++) {
         struct node *is = &p->plan.nodes[i], *row = &p->rows[is->n];
         check(p->recorded_status[is->n] == is->status, "%s: told %s, is %s", is->id,
@@ -170,10 +170,10 @@ static inline enum error play(struct play *p, struct signal signal) {
     signal.goal = p->exists ? p->goal.id : (struct id){{1, 2, 3}};
     signal.at = p->now;
     memcpy(signal.source.bytes, &(uint64_t){++p->sources}, 8);
-    if (signal.actor.len == 0)
-        signal.actor = str_of(signal.by == WHO_HUMAN      ? "agnes"
-                              : signal.by == WHO_OVERSEER ? "overseer"
-                                                          : "bot");
+    if (signal.sender.actor.len == 0)
+        signal.sender.actor = str_of(signal.sender.by == WHO_HUMAN      ? "agnes"
+                                     : signal.sender.by == WHO_OVERSEER ? "overseer"
+                                                                        : "bot");
     p->given = signal;
     struct stepping s = {
         .world = {.goal = p->exists ? &p->goal : NULL, .live = &p->live, .era = p->era},
@@ -199,21 +199,23 @@ static inline enum error play(struct play *p, struct signal signal) {
 /* ---- signals ---- */
 
 static inline enum error play_create(struct play *p) {
-    return play(p,
-                (struct signal){
-                    .kind = SIGNAL_GOAL_CREATE, .by = WHO_HUMAN, .title = STR("title"), .host = 7});
+    return play(p, (struct signal){.kind = SIGNAL_GOAL_CREATE,
+                                   .sender.by = WHO_HUMAN,
+                                   .describe.title = STR("title"),
+                                   .host = 7});
 }
 
 static inline enum error play_goal(struct play *p, enum goal_status to, enum who by,
                                    const char *reason) {
-    return play(
-        p, (struct signal){.kind = SIGNAL_GOAL_MOVE, .by = by, .to = to, .reason = str_of(reason)});
+    return play(p,
+                (struct signal){
+                    .kind = SIGNAL_GOAL_MOVE, .sender.by = by, .to = to, .reason = str_of(reason)});
 }
 
 static inline enum error play_work(struct play *p, const char *node, enum node_status to) {
     return play(p, (struct signal){.kind = SIGNAL_WORK_MOVE,
-                                   .by = WHO_OVERSEER,
-                                   .node = str_of(node),
+                                   .sender.by = WHO_OVERSEER,
+                                   .work.node = str_of(node),
                                    .to = to,
                                    .reason = to == NODE_BLOCKED
                                                  ? STR("needs OPENAI_API_KEY, see Settings")
@@ -223,10 +225,10 @@ static inline enum error play_work(struct play *p, const char *node, enum node_s
 
 static inline enum error play_override(struct play *p, const char *node, enum node_status to) {
     return play(p, (struct signal){.kind = SIGNAL_WORK_MOVE,
-                                   .by = WHO_HUMAN,
-                                   .node = str_of(node),
+                                   .sender.by = WHO_HUMAN,
+                                   .work.node = str_of(node),
                                    .to = to,
-                                   .override = 1,
+                                   .work.override = 1,
                                    .reason = STR("I know better")});
 }
 
@@ -282,8 +284,8 @@ static inline enum error play_plan_by(struct play *p, const char *line, enum who
     struct arena arena = {0};
     struct plan_text text = plan_read_line(line, &arena);
     enum error error = play(p, (struct signal){.kind = SIGNAL_PLAN_APPLY,
-                                               .by = by,
-                                               .expected = expected,
+                                               .sender.by = by,
+                                               .plan.expected = expected,
                                                .reason = STR("so that it gets done"),
                                                .body = shape_encode(&PLAN_TEXT, &text, &arena)});
     p->given = (struct signal){0};
@@ -292,7 +294,7 @@ static inline enum error play_plan_by(struct play *p, const char *line, enum who
 }
 
 static inline enum error play_plan(struct play *p, const char *line) {
-    return play_plan_by(p, line, WHO_HUMAN, p->goal.plan_version);
+    return play_plan_by(p, line, WHO_HUMAN, p->goal.plan.version);
 }
 
 static inline enum error play_add(struct play *p, const char *line, struct plan_row *ret_row) {
@@ -310,7 +312,7 @@ static inline enum error play_add(struct play *p, const char *line, struct plan_
         row.text.name = STR("more");
     struct plan_text text = {{&row, 1}};
     enum error error = play(p, (struct signal){.kind = SIGNAL_WORK_ADD,
-                                               .by = WHO_HUMAN,
+                                               .sender.by = WHO_HUMAN,
                                                .body = shape_encode(&PLAN_TEXT, &text, &arena)});
     p->given = (struct signal){0};
     arena_free(&arena);

@@ -60,8 +60,8 @@ static inline const char *records_text(const struct decision *decision, struct a
 static inline void records_follow(const char *name, const struct goal *before,
                                   const struct signal *signal, const struct policy *policy,
                                   const struct decision *decision) {
-    uint64_t seq = before ? before->seq : 0;
-    struct hash head = before ? before->head : (struct hash){{0}};
+    uint64_t seq = before ? before->records.seq : 0;
+    struct hash head = before ? before->records.head : (struct hash){{0}};
     for (uint32_t i = 0; i < decision->record_count; i++) {
         const struct record *record = &decision->records[i];
         struct evidence evidence = evidence_of(record);
@@ -72,14 +72,14 @@ static inline void records_follow(const char *name, const struct goal *before,
         check(evidence.rule.len > 0, "%s: record %u names no rule", name, i);
         check(evidence.signal == signal->kind && id_equal(evidence.source, signal->source), "%s",
               name);
-        check(str_equal(evidence.actor, str_cut_utf8(signal->actor, LIMIT_ACTOR)) &&
-                  evidence.by == signal->by,
+        check(str_equal(evidence.actor, str_cut_utf8(signal->sender.actor, LIMIT_ACTOR)) &&
+                  evidence.by == signal->sender.by,
               "%s: by whom", name);
         seq = record->seq;
         head = record->hash;
     }
-    check(decision->goal.seq == seq && hash_equal(&decision->goal.head, &head), "%s: its head",
-          name);
+    check(decision->goal.records.seq == seq && hash_equal(&decision->goal.records.head, &head),
+          "%s: its head", name);
 }
 
 static inline void change_is_whole(const char *name, const struct goal *before,
@@ -88,11 +88,12 @@ static inline void change_is_whole(const char *name, const struct goal *before,
     const struct goal *goal = &decision->goal;
     check(decision->error == ERROR_NONE && decision->record_count > 0, "%s", name);
     check(goal->version == (before ? before->version : 0) + 1, "%s: version", name);
-    check(goal->updated_at == signal->at, "%s: updated at", name);
+    check(goal->times.updated_at == signal->at, "%s: updated at", name);
     check(!goal_broken(goal), "%s: %s", name, goal_broken(goal));
     check(goal->due_at == goal_due(goal), "%s: due", name);
     check(id_equal(goal->id, before ? before->id : signal->goal), "%s: its id", name);
-    check(goal->created_at == (before ? before->created_at : signal->at), "%s: created at", name);
+    check(goal->times.created_at == (before ? before->times.created_at : signal->at),
+          "%s: created at", name);
     records_follow(name, before, signal, policy, decision);
 }
 
@@ -105,12 +106,13 @@ static inline bool slot_same(const struct effect_slot *a, const struct effect_sl
 static inline bool goal_same(const struct goal *a, const struct goal *b) {
     struct arena arena = {0};
     bool same = id_equal(a->id, b->id) && a->owner == b->owner && a->fence == b->fence &&
-                a->version == b->version && a->seq == b->seq && hash_equal(&a->head, &b->head) &&
-                a->due_at == b->due_at && a->quarantined == b->quarantined &&
-                a->open_count == b->open_count &&
+                a->version == b->version && a->records.seq == b->records.seq &&
+                hash_equal(&a->records.head, &b->records.head) && a->due_at == b->due_at &&
+                a->quarantined == b->quarantined &&
+                a->effects.open_count == b->effects.open_count &&
                 str_equal(shape_encode(&GOAL_HOT, a, &arena), shape_encode(&GOAL_HOT, b, &arena));
-    for (uint32_t i = 0; same && i < a->open_count; i++)
-        same = slot_same(&a->open[i], &b->open[i]);
+    for (uint32_t i = 0; same && i < a->effects.open_count; i++)
+        same = slot_same(&a->effects.open[i], &b->effects.open[i]);
     arena_free(&arena);
     return same;
 }
@@ -138,16 +140,20 @@ static inline void slot_write(struct writer *writer, const struct effect_slot *s
 }
 
 static inline void goal_write(struct writer *writer, const struct goal *goal) {
-    const uint64_t numbers[] = {goal->owner,     goal->fence,       goal->version,
-                                goal->seq,       goal->quarantined, (uint64_t)goal->due_at,
-                                goal->open_count};
+    const uint64_t numbers[] = {goal->owner,
+                                goal->fence,
+                                goal->version,
+                                goal->records.seq,
+                                goal->quarantined,
+                                (uint64_t)goal->due_at,
+                                goal->effects.open_count};
     write_raw(writer, (struct str){(const char *)goal->id.bytes, 16});
-    write_raw(writer, hash_str(&goal->head));
+    write_raw(writer, hash_str(&goal->records.head));
     write_run(writer, shape_encode(&GOAL_HOT, goal, writer->arena));
     for (size_t i = 0; i < count_of(numbers); i++)
         write_varint(writer, numbers[i]);
-    for (uint32_t i = 0; i < goal->open_count; i++)
-        slot_write(writer, &goal->open[i]);
+    for (uint32_t i = 0; i < goal->effects.open_count; i++)
+        slot_write(writer, &goal->effects.open[i]);
 }
 
 static inline void records_write(struct writer *writer, const struct decision *decision) {

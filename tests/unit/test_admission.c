@@ -57,7 +57,8 @@ static void answers_read(struct place *p) {
         check(signal_decode(effect.body, &signal) && shape_decode(&PERMIT, signal.body, &permit),
               "an answer");
         check(id_equal(effect.to, signal.goal) && id_equal(permit.goal, signal.goal), "for whom");
-        check(signal.assignment == permit.assignment + 1 && signal.to == permit.turn, "for what");
+        check(signal.about.assignment == permit.assignment + 1 && signal.to == permit.turn,
+              "for what");
         struct answer *answer = &p->answers[p->answer_count++];
         *answer = (struct answer){.goal = signal.goal,
                                   .assignment = permit.assignment,
@@ -103,10 +104,10 @@ static enum verdict tell(struct place *p, struct signal signal) {
     signal.at = p->now;
     if (signal.admission == 0)
         signal.admission = HOST;
-    if (signal.actor.len == 0)
-        signal.actor = STR("overseer");
+    if (signal.sender.actor.len == 0)
+        signal.sender.actor = STR("overseer");
     p->sources++;
-    if (!signal.keyed)
+    if (!signal.once.keyed)
         memcpy(signal.source.bytes, &p->sources, 8);
     struct stepping s = {.world = {.goal = p->exists ? &p->goal : NULL,
                                    .live = &p->live,
@@ -164,16 +165,16 @@ static struct str permit_body(struct place *p, struct permit_request wanted) {
 
 static enum verdict ask(struct place *p, struct permit_request wanted) {
     return tell(p, (struct signal){.kind = SIGNAL_PERMIT_ASK,
-                                   .assignment = wanted.assignment + 1,
+                                   .about.assignment = wanted.assignment + 1,
                                    .body = permit_body(p, wanted)});
 }
 
 static enum verdict settle(struct place *p, struct permit_request wanted, uint64_t cost,
                            uint64_t tokens, bool over) {
     return tell(p, (struct signal){.kind = SIGNAL_PERMIT_SETTLE,
-                                   .assignment = wanted.assignment + 1,
-                                   .cost = cost,
-                                   .tokens = tokens,
+                                   .about.assignment = wanted.assignment + 1,
+                                   .spent.cost = cost,
+                                   .spent.tokens = tokens,
                                    .to = over,
                                    .body = permit_body(p, wanted)});
 }
@@ -194,8 +195,8 @@ static enum verdict due(struct place *p) {
 
 /* Delivers all its messages. */
 static void messages_end(struct place *p) {
-    while (p->goal.open_count > 0) {
-        struct effect_slot slot = p->goal.open[0];
+    while (p->goal.effects.open_count > 0) {
+        struct effect_slot slot = p->goal.effects.open[0];
         tell(p, (struct signal){.kind = SIGNAL_EFFECT_ENDED, .effect = slot.n});
     }
 }
@@ -204,10 +205,10 @@ static int place_begin(void **state) {
     (void)state;
     admission = (struct place){
         .id = admission_id(HOST), .policy = policy_default(), .now = T0, .due = TIME_NEVER};
-    admission.policy.actions_per_minute = admission.policy.most_at_once = 0;
-    admission.policy.agents = admission.agents;
-    admission.policy.agent_count = 2;
-    admission.policy.budgets = admission.budgets;
+    admission.policy.pace.actions_per_minute = admission.policy.dispatch.most_at_once = 0;
+    admission.policy.dispatch.agents = admission.agents;
+    admission.policy.dispatch.agent_count = 2;
+    admission.policy.spending.budgets = admission.budgets;
     admission.agents[0] =
         (struct policy_agent){.id = "ada", .account = "acme", .team = "web", .model = "m1"};
     admission.agents[1] =
@@ -259,7 +260,7 @@ static struct permit_request wanted(uint32_t goal, uint32_t assignment, const ch
 }
 
 static void budget(const char *scope, enum budget_unit unit, uint64_t most, int64_t window) {
-    struct policy_budget *row = &admission.budgets[admission.policy.budget_count++];
+    struct policy_budget *row = &admission.budgets[admission.policy.spending.budget_count++];
     *row = (struct policy_budget){.unit = unit, .most = most, .window = window};
     snprintf(row->scope, sizeof row->scope, "%s", scope);
 }
@@ -285,11 +286,11 @@ static void test_each_cap_holds(void **state) {
     static const struct {
         size_t at;
         bool agent;
-    } CAPS[] = {{offsetof(struct policy, most_at_once), false},
-                {offsetof(struct policy, most_per_model), false},
-                {offsetof(struct policy, most_per_account), false},
-                {offsetof(struct policy, most_per_team), false},
-                {offsetof(struct policy, most_per_repository), false},
+    } CAPS[] = {{offsetof(struct policy, dispatch.most_at_once), false},
+                {offsetof(struct policy, dispatch.most_per_model), false},
+                {offsetof(struct policy, dispatch.most_per_account), false},
+                {offsetof(struct policy, dispatch.most_per_team), false},
+                {offsetof(struct policy, dispatch.most_per_repository), false},
                 {offsetof(struct policy_agent, most), true}};
     for (size_t i = 0; i < count_of(CAPS); i++) {
         place_begin(NULL);
@@ -307,8 +308,8 @@ static void test_each_cap_holds(void **state) {
         }
         struct permit_request other = wanted(4, 0, "bob");
         other.repository = 78;
-        bool shared = CAPS[i].at == offsetof(struct policy, most_at_once) ||
-                      CAPS[i].at == offsetof(struct policy, most_per_account);
+        bool shared = CAPS[i].at == offsetof(struct policy, dispatch.most_at_once) ||
+                      CAPS[i].at == offsetof(struct policy, dispatch.most_per_account);
         ask(&admission, other);
         if (!shared || CAPS[i].agent)
             granted(4, 0);
@@ -322,7 +323,7 @@ static void test_each_cap_holds(void **state) {
 /* docs/decisions/0006: the order is by score plus one point per minute, then by goal id. */
 static void test_the_best_is_next(void **state) {
     (void)state;
-    admission.policy.most_at_once = 1;
+    admission.policy.dispatch.most_at_once = 1;
     struct permit_request first = wanted(0, 0, "ada"), low = wanted(1, 0, "ada"),
                           high = wanted(2, 0, "ada"), old = wanted(3, 0, "ada"),
                           equal = wanted(4, 0, "ada");
@@ -352,7 +353,7 @@ static void test_an_ask_is_answered_once(void **state) {
     ask(&admission, one); /* repeated: the same answer, and nothing is reserved twice */
     granted(0, 0);
     assert_int_equal(admission.live.permits.count, 1);
-    admission.policy.most_at_once = 1;
+    admission.policy.dispatch.most_at_once = 1;
     struct permit_request two = wanted(1, 0, "ada");
     ask(&admission, two);
     waits(1, 0);
@@ -371,7 +372,7 @@ static void test_what_can_never_be_is_denied(void **state) {
     ask(&admission, wanted(0, 0, "eve"));
     denied(0, 0, "there is no such agent", 0);
     assert_int_equal(admission.live.permits.count, 0);
-    admission.policy.allow_agents = STR("bob");
+    admission.policy.dispatch.allow_agents = STR("bob");
     ask(&admission, wanted(0, 1, "ada"));
     denied(0, 1, "the policy does not allow this agent", 0);
     ask(&admission, wanted(0, 2, "bob"));
@@ -519,7 +520,7 @@ static void test_an_account_waits_until_its_reset(void **state) {
 /* A reset time is not invented: one agent tries, then the others follow. */
 static void test_a_guess_is_tried_by_one(void **state) {
     (void)state;
-    admission.policy.quota_guess = MINUTES(10);
+    admission.policy.spending.quota_guess = MINUTES(10);
     struct permit_request a = wanted(0, 0, "ada");
     ask(&admission, a);
     limited(&admission, "acme", 0);
@@ -568,7 +569,7 @@ static void test_the_pace_holds_in_any_minute(void **state) {
     (void)state;
     static int64_t times[200];
     uint32_t count = 0;
-    admission.policy.actions_per_minute = 20;
+    admission.policy.pace.actions_per_minute = 20;
     for (uint32_t i = 0; i < 100; i++) {
         ask(&admission, wanted(i / 50, i, i % 2 ? "ada" : "bob"));
         for (uint32_t k = 0; k < admission.answer_count; k++)
@@ -612,25 +613,26 @@ static void test_a_blast_suspends_it(void **state) {
     disruptive_ask(9);
     assert_true(admission.goal.pace.suspended);
     assert_int_equal(admission.written[RECORD_ADMISSION_SUSPENDED], 1);
-    assert_int_equal(admission.goal.questions, 1);
+    assert_int_equal(admission.goal.people.questions, 1);
     admission.now += MINUTES(30);
     messages_end(&admission);
     due(&admission);
     ask(&admission, wanted(3, 0, "bob"));
     waits(3, 0);
     assert_int_equal(admission.written[RECORD_PERMIT_DENIED], 0);
-    tell(&admission, (struct signal){.kind = SIGNAL_ADMISSION_RELEASE, .by = WHO_HUMAN});
+    tell(&admission, (struct signal){.kind = SIGNAL_ADMISSION_RELEASE, .sender.by = WHO_HUMAN});
     for (uint32_t i = 6; i < 9; i++)
         granted(0, i);
     granted(3, 0);
-    assert_int_equal(admission.goal.questions, 0);
+    assert_int_equal(admission.goal.people.questions, 0);
     assert_false(admission.goal.pace.suspended);
 }
 
 static void test_a_person_may_want_them_left_alone(void **state) {
     (void)state;
     disruptive_ask(8);
-    tell(&admission, (struct signal){.kind = SIGNAL_ADMISSION_RELEASE, .by = WHO_HUMAN, .to = 1});
+    tell(&admission,
+         (struct signal){.kind = SIGNAL_ADMISSION_RELEASE, .sender.by = WHO_HUMAN, .to = 1});
     denied(0, 6, "a person wants this agent left alone", 0);
     denied(0, 7, "a person wants this agent left alone", 0);
     assert_int_equal(admission.live.permits.count, 20); /* they keep running */
@@ -645,7 +647,7 @@ static void test_only_a_person_releases_it(void **state) {
     (void)state;
     disruptive_ask(7);
     assert_int_equal(
-        tell(&admission, (struct signal){.kind = SIGNAL_ADMISSION_RELEASE, .by = WHO_AGENT}),
+        tell(&admission, (struct signal){.kind = SIGNAL_ADMISSION_RELEASE, .sender.by = WHO_AGENT}),
         VERDICT_REFUSE);
     assert_true(admission.goal.pace.suspended);
 }
@@ -684,7 +686,7 @@ static uint32_t messages_pass(struct place *from) {
         if (change.op != EFFECT_OP_MAKE || change.slot.kind != EFFECT_TELL)
             continue;
         check(effect_decode(EFFECT_TELL, change.body, &effect), "a message");
-        check(signal_decode(effect.body, &signal) && signal.keyed, "a signal");
+        check(signal_decode(effect.body, &signal) && signal.once.keyed, "a signal");
         struct decision did = from->did; /* `from` takes further steps below */
         struct arena arena = from->arena;
         from->arena = (struct arena){0};
@@ -704,7 +706,7 @@ static void plan_is_made(const char *line) {
     struct arena arena = {0};
     struct plan_text text = plan_read_line(line, &arena);
     struct signal apply = {.kind = SIGNAL_PLAN_APPLY,
-                           .by = WHO_HUMAN,
+                           .sender.by = WHO_HUMAN,
                            .reason = STR("so that it gets done"),
                            .body = shape_encode(&PLAN_TEXT, &text, &arena)};
     assert_int_equal(tell(&other, apply), VERDICT_CHANGE);
@@ -713,8 +715,8 @@ static void plan_is_made(const char *line) {
 
 static uint32_t effects_of(const struct place *p, enum effect_kind kind) {
     uint32_t count = 0;
-    for (uint32_t i = 0; i < p->goal.open_count; i++)
-        count += p->goal.open[i].kind == kind;
+    for (uint32_t i = 0; i < p->goal.effects.open_count; i++)
+        count += p->goal.effects.open[i].kind == kind;
     return count;
 }
 
@@ -722,12 +724,14 @@ static uint32_t effects_of(const struct place *p, enum effect_kind kind) {
 static void test_a_goal_asks_and_pays(void **state) {
     (void)state;
     admission.agents[0].most = 1;
-    admission.policy.agent_count = 1;
+    admission.policy.dispatch.agent_count = 1;
     admission.agents[0].reserve = 1000000;
     budget("team/web", UNIT_MONEY, 9000000, 0);
     other = (struct place){.id = {{8}}, .policy = admission.policy, .now = T0};
-    tell(&other, (struct signal){
-                     .kind = SIGNAL_GOAL_CREATE, .by = WHO_HUMAN, .title = STR("t"), .host = HOST});
+    tell(&other, (struct signal){.kind = SIGNAL_GOAL_CREATE,
+                                 .sender.by = WHO_HUMAN,
+                                 .describe.title = STR("t"),
+                                 .host = HOST});
     plan_is_made("P1 T1/P1 T2/P1");
     assert_int_equal(effects_of(&other, EFFECT_SPAWN), 0); /* not before it has a permit */
     messages_pass(&other);
@@ -735,18 +739,18 @@ static void test_a_goal_asks_and_pays(void **state) {
     assert_int_equal(other.live.assignments.count, 2);
     assert_int_equal(admission.live.permits.count, 2);
     assert_int_equal(admission.live.budgets.at[0].reserved, 1000000);
-    assert_int_equal(other.goal.starts, 1);
+    assert_int_equal(other.goal.spent.starts, 1);
     other.live.assignments.at[0].usage.cost = 700000; /* as measured */
     other.live.assignments.at[1].usage.cost = 0;
     tell(&other, (struct signal){.kind = SIGNAL_GOAL_MOVE,
-                                 .by = WHO_HUMAN,
+                                 .sender.by = WHO_HUMAN,
                                  .to = GOAL_CANCELLED,
                                  .reason = STR("no more")});
     messages_pass(&other);
     assert_int_equal(admission.live.permits.count, 0);
     assert_int_equal(admission.live.budgets.at[0].spent, 700000);
     assert_int_equal(admission.live.budgets.at[0].reserved, 0);
-    assert_int_equal(other.goal.cost, 700000);
+    assert_int_equal(other.goal.spent.cost, 700000);
     arena_free(&other.kept[0]);
     arena_free(&other.kept[1]);
     arena_free(&other.arena);
@@ -890,7 +894,7 @@ static uint64_t need_of(uint32_t budget, const struct work *work) {
 static void spend(const struct work *work, uint64_t cost, uint64_t tokens, uint64_t starts) {
     char key[LIMIT_SCOPE + 1];
     const uint64_t amounts[BUDGET_UNITS] = {cost, tokens, starts};
-    for (uint32_t b = 0; b < admission.policy.budget_count; b++)
+    for (uint32_t b = 0; b < admission.policy.spending.budget_count; b++)
         if (key_of(&admission.budgets[b], work, key))
             use_of(b, key)->spent += amounts[admission.budgets[b].unit];
     all.goal_cost[work->wanted.goal] += cost;
@@ -904,7 +908,7 @@ enum room { ROOM, NOT_NOW, NEVER };
 static enum room budget_room(const struct work *work) {
     enum room room = ROOM;
     char key[LIMIT_SCOPE + 1];
-    for (uint32_t b = 0; b < admission.policy.budget_count; b++) {
+    for (uint32_t b = 0; b < admission.policy.spending.budget_count; b++) {
         if (!key_of(&admission.budgets[b], work, key))
             continue;
         uint64_t spent = use_of(b, key)->spent, need = need_of(b, work);
@@ -939,12 +943,13 @@ static bool caps_hold(const struct work *work, uint32_t more) {
     const struct {
         uint32_t most, count;
     } caps[] = {
-        {policy->most_at_once, running_with(work, SIZE_MAX)},
-        {policy->most_per_account, running_with(work, offsetof(struct policy_agent, account))},
-        {policy->most_per_model, running_with(work, offsetof(struct policy_agent, model))},
-        {policy->most_per_team, running_with(work, offsetof(struct policy_agent, team))},
+        {policy->dispatch.most_at_once, running_with(work, SIZE_MAX)},
+        {policy->dispatch.most_per_account,
+         running_with(work, offsetof(struct policy_agent, account))},
+        {policy->dispatch.most_per_model, running_with(work, offsetof(struct policy_agent, model))},
+        {policy->dispatch.most_per_team, running_with(work, offsetof(struct policy_agent, team))},
         {agent_of(work)->most, running_with(work, offsetof(struct policy_agent, id))},
-        {work->wanted.repository ? policy->most_per_repository : 0,
+        {work->wanted.repository ? policy->dispatch.most_per_repository : 0,
          running_in(work->wanted.repository)},
     };
     for (size_t i = 0; i < count_of(caps); i++)
@@ -973,7 +978,7 @@ static void nobody_was_passed_over(const struct work *chosen) {
 }
 
 static void pace_holds(void) {
-    uint32_t most = admission.policy.actions_per_minute;
+    uint32_t most = admission.policy.pace.actions_per_minute;
     all.grants[all.grant_count++ % GRANTS] = admission.now;
     if (most > 0 && all.grant_count > most)
         check(admission.now - all.grants[(all.grant_count - 1 - most) % GRANTS] >= MINUTES(1),
@@ -990,7 +995,7 @@ static void begin_counts(struct work *work) {
     work->tokens = agent_of(work)->reserve_tokens;
     work->settled = work->settled_tokens = 0;
     spend(work, 0, 0, 1);
-    for (uint32_t b = 0; b < admission.policy.budget_count; b++)
+    for (uint32_t b = 0; b < admission.policy.spending.budget_count; b++)
         if (key_of(&admission.budgets[b], work, key))
             check(use_of(b, key)->spent + reserved_in(b, key) <= admission.budgets[b].most,
                   "the budget %s", key);
@@ -1020,7 +1025,7 @@ static void answer_count(const struct answer *answer) {
 }
 
 static void row_is_right(const struct budget *row) {
-    for (uint32_t b = 0; b < admission.policy.budget_count; b++) {
+    for (uint32_t b = 0; b < admission.policy.spending.budget_count; b++) {
         if (admission.budgets[b].unit != row->unit || admission.budgets[b].window != row->window)
             continue;
         for (uint32_t i = 0; i < all.use_count; i++)
@@ -1051,9 +1056,9 @@ static void sums_are_right(void) {
 
 /* A request that can be granted is granted at once; one that never can be is denied. */
 static void nobody_waits_in_vain(void) {
-    bool free_pace = admission.policy.actions_per_minute == 0;
+    bool free_pace = admission.policy.pace.actions_per_minute == 0;
     if (admission.goal.pace.suspended ||
-        admission.goal.open_count >= LIMIT_OPEN_EFFECTS - LIMIT_CHANNELS)
+        admission.goal.effects.open_count >= LIMIT_OPEN_EFFECTS - LIMIT_CHANNELS)
         return;
     for (uint32_t i = 0; i < WORKS; i++) {
         const struct work *work = &all.works[i];
@@ -1146,10 +1151,11 @@ static void account_is_limited(void) {
 }
 
 static void messages_arrive(void) {
-    for (uint32_t i = admission.goal.open_count; i-- > 0;)
-        if (i < admission.goal.open_count && !chance_in(&all.chance, 3))
-            step_is_right(tell(&admission, (struct signal){.kind = SIGNAL_EFFECT_ENDED,
-                                                           .effect = admission.goal.open[i].n}));
+    for (uint32_t i = admission.goal.effects.open_count; i-- > 0;)
+        if (i < admission.goal.effects.open_count && !chance_in(&all.chance, 3))
+            step_is_right(
+                tell(&admission, (struct signal){.kind = SIGNAL_EFFECT_ENDED,
+                                                 .effect = admission.goal.effects.open[i].n}));
 }
 
 static void anything_happens(void) {
@@ -1185,8 +1191,8 @@ static void anything_happens(void) {
             work_asks(work, PERMIT_BEGIN);
     }
     if (admission.goal.pace.suspended && chance_in(&all.chance, 4))
-        step_is_right(
-            tell(&admission, (struct signal){.kind = SIGNAL_ADMISSION_RELEASE, .by = WHO_HUMAN}));
+        step_is_right(tell(
+            &admission, (struct signal){.kind = SIGNAL_ADMISSION_RELEASE, .sender.by = WHO_HUMAN}));
 }
 
 /* Without new requests, every request is answered in the end. */
@@ -1201,11 +1207,12 @@ static void everybody_is_answered(void) {
         if (!asked)
             return;
         if (admission.goal.pace.suspended)
-            step_is_right(tell(&admission,
-                               (struct signal){.kind = SIGNAL_ADMISSION_RELEASE, .by = WHO_HUMAN}));
-        while (admission.goal.open_count > 0)
-            step_is_right(tell(&admission, (struct signal){.kind = SIGNAL_EFFECT_ENDED,
-                                                           .effect = admission.goal.open[0].n}));
+            step_is_right(tell(&admission, (struct signal){.kind = SIGNAL_ADMISSION_RELEASE,
+                                                           .sender.by = WHO_HUMAN}));
+        while (admission.goal.effects.open_count > 0)
+            step_is_right(
+                tell(&admission, (struct signal){.kind = SIGNAL_EFFECT_ENDED,
+                                                 .effect = admission.goal.effects.open[0].n}));
         time_goes_on(MINUTES(30));
     }
     check(false, "somebody has no answer");
@@ -1217,12 +1224,14 @@ static void any_policy(uint64_t seed) {
     static const int64_t WINDOWS[] = {0, MINUTES(60), MINUTES(1440)};
     struct policy *policy = &admission.policy;
     all = (struct world_of_works){.chance = {seed * 2654435761u + 1}};
-    uint32_t *caps[] = {&policy->most_at_once, &policy->most_per_account, &policy->most_per_model,
-                        &policy->most_per_team, &policy->most_per_repository};
+    uint32_t *caps[] = {&policy->dispatch.most_at_once, &policy->dispatch.most_per_account,
+                        &policy->dispatch.most_per_model, &policy->dispatch.most_per_team,
+                        &policy->dispatch.most_per_repository};
     for (size_t i = 0; i < count_of(caps); i++)
         *caps[i] = chance_in(&all.chance, 2) ? 1 + chance_below(&all.chance, 12) : 0;
-    policy->actions_per_minute = chance_in(&all.chance, 2) ? 1 + chance_below(&all.chance, 30) : 0;
-    policy->agent_count = 3;
+    policy->pace.actions_per_minute =
+        chance_in(&all.chance, 2) ? 1 + chance_below(&all.chance, 30) : 0;
+    policy->dispatch.agent_count = 3;
     admission.agents[2] =
         (struct policy_agent){.id = "cid", .account = "acme", .team = "web", .model = "m1"};
     for (uint32_t i = 0; i < 3; i++) {

@@ -173,7 +173,8 @@ static void writes(void **state) {
     struct asking one = report("k"), two;
     assert_true(one.later && world.queued && world.answered == 0);
     struct signal first = world.queued->signal;
-    assert_true(first.by == WHO_HUMAN && str_equal(first.actor, STR("human:1000")) && first.keyed);
+    assert_true(first.sender.by == WHO_HUMAN && str_equal(first.sender.actor, STR("human:1000")) &&
+                first.once.keyed);
     world.queued->version = 3;
     world.queued->seq = 7;
     call_written(world.queued);
@@ -338,7 +339,7 @@ static void roles(void **state) {
     assert_true(goal_id_parse(str_of(GOAL), &run.goal));
     struct asking own = ask_as(&run, "goal.report", "{\"text\": \"half\"}");
     assert_true(own.later && id_equal(world.queued->signal.goal, run.goal));
-    assert_true(world.queued->signal.by == WHO_AGENT);
+    assert_true(world.queued->signal.sender.by == WHO_AGENT);
     call_written(world.queued);
     done(&own);
     struct asking begun = ask_as(&run, "goal.report", "{\"goal\": \"01JC7Q4T\", \"text\": \"x\"}");
@@ -392,11 +393,12 @@ static void keys_and_bodies(void **state) {
         &bob,
         "{\"goal\": \"goal_01JC7Q4T9ZJ5X0M2K8W3R6VYHN\", \"text\": \"half\", \"key\": \"1\"}");
     char before[ID_TEXT + 1];
-    assert_true(id_equal(half.source, same.source) && id_equal(half.key, same.key));
-    assert_true(!id_equal(half.source, whole.source) && id_equal(half.key, whole.key));
-    assert_true(!id_equal(half.source, bobs.source) && !id_equal(half.key, bobs.key));
-    assert_true(id_equal(half.before, whole.before) && id_equal(half.before, bobs.before));
-    id_format(half.before, before);
+    assert_true(id_equal(half.source, same.source) && id_equal(half.once.key, same.once.key));
+    assert_true(!id_equal(half.source, whole.source) && id_equal(half.once.key, whole.once.key));
+    assert_true(!id_equal(half.source, bobs.source) && !id_equal(half.once.key, bobs.once.key));
+    assert_true(id_equal(half.once.before, whole.once.before) &&
+                id_equal(half.once.before, bobs.once.before));
+    id_format(half.once.before, before);
     assert_string_equal(before, "172QH6N8H132EH23G3XCBWAEC4");
 }
 

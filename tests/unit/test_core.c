@@ -27,19 +27,19 @@ static struct goal goal_with(const char *open, enum goal_status status, enum nee
                         .owner = HOST,
                         .fence = FENCE,
                         .version = 5,
-                        .seq = 9,
-                        .head = {{9, 9}},
+                        .records.seq = 9,
+                        .records.head = {{9, 9}},
                         .status = status,
                         .need = need,
-                        .created_at = T0 - 50,
-                        .updated_at = T0 - 5,
-                        .reports = 2,
-                        .last_exit = 77,
-                        .effects_made = 1,
-                        .ended_at = status >= GOAL_COMPLETED ? T0 - 5 : 0};
+                        .times.created_at = T0 - 50,
+                        .times.updated_at = T0 - 5,
+                        .progress.reports = 2,
+                        .progress.last_exit = 77,
+                        .effects.made = 1,
+                        .times.ended_at = status >= GOAL_COMPLETED ? T0 - 5 : 0};
     for (; *open; open++) {
-        uint32_t n = goal.effects_made++;
-        struct effect_slot *slot = &goal.open[goal.open_count++];
+        uint32_t n = goal.effects.made++;
+        struct effect_slot *slot = &goal.effects.open[goal.effects.open_count++];
         *slot = (struct effect_slot){
             .n = n, .kind = EFFECT_COMMAND, .run_host = *open == 'r' ? 0 : HOST};
         slot->state = *open == 'r'   ? EFFECT_READY
@@ -59,9 +59,9 @@ static const char *goal_text(const struct goal *goal) {
     struct str text =
         arena_format(&scratch, "%s/%s due %s", name_of(&GOAL_STATUS_NAMES, goal->status),
                      name_of(&NEED_NAMES, goal->need), text_of_time(goal->due_at));
-    for (uint32_t i = 0; i < goal->open_count; i++)
-        text = arena_format(&scratch, "%s, %u %s", text.at, goal->open[i].n,
-                            name_of(&EFFECT_STATE_NAMES, goal->open[i].state));
+    for (uint32_t i = 0; i < goal->effects.open_count; i++)
+        text = arena_format(&scratch, "%s, %u %s", text.at, goal->effects.open[i].n,
+                            name_of(&EFFECT_STATE_NAMES, goal->effects.open[i].state));
     return text.at;
 }
 
@@ -87,7 +87,7 @@ enum expect { EXPECT_NOTHING, EXPECT_CHANGE, EXPECT_REFUSAL, EXPECT_BREAK };
 #define CHANGES(g, r, e) .expect = EXPECT_CHANGE, .goal = (g), .records = (r), .effects = (e)
 
 #define NO_GOAL NULL
-#define CREATE .kind = SIGNAL_GOAL_CREATE, .title = STR("title")
+#define CREATE .kind = SIGNAL_GOAL_CREATE, .describe.title = STR("title")
 #define REPORT .kind = SIGNAL_GOAL_REPORT, .text = STR("half")
 #define DUE .kind = SIGNAL_GOAL_DUE, .at = T0 +
 #define CLAIM .kind = SIGNAL_EFFECT_CLAIM, .effect =
@@ -111,17 +111,20 @@ static const struct row {
      CHANGES("active/nothing due never", "goal.created:goal.create", "")},
     {"create with a key",
      NO_GOAL,
-     {CREATE, .keyed = 1},
+     {CREATE, .once.keyed = 1},
      CHANGES("active/nothing due never", "goal.created:goal.create", "")},
     {"create with a command",
      NO_GOAL,
-     {CREATE, .command = STR("make")},
+     {CREATE, .describe.command = STR("make")},
      CHANGES("active/nothing due never, 0 ready",
              "goal.created:goal.create effect.decided:command.run", "make 0 ready")},
-    {"create again with its key", "R", {CREATE, .keyed = 1, .command = STR("make")}, NOTHING},
+    {"create again with its key",
+     "R",
+     {CREATE, .once.keyed = 1, .describe.command = STR("make")},
+     NOTHING},
     {"create again when it is finished",
      "",
-     {CREATE, .keyed = 1},
+     {CREATE, .once.keyed = 1},
      NOTHING,
      .status = GOAL_COMPLETED},
     {"create another under one id", "R", {CREATE}, REFUSES(CONFLICT)},
@@ -146,22 +149,22 @@ static const struct row {
      "",
      {.kind = SIGNAL_GOAL_REPORT},
      CHANGES("active/nothing due never", "goal.reported:report.said", "")},
-    {"report, applied before", "R", {REPORT, .keyed = 1}, NOTHING, .seen = true},
+    {"report, applied before", "R", {REPORT, .once.keyed = 1}, NOTHING, .seen = true},
     {"report about no goal, applied before", NO_GOAL, {REPORT}, NOTHING, .seen = true},
     {"report with a key of another",
      "R",
-     {REPORT, .keyed = 1},
+     {REPORT, .once.keyed = 1},
      REFUSES(CONFLICT),
      .key_used = true},
     {"report, applied before, with its key",
      "R",
-     {REPORT, .keyed = 1},
+     {REPORT, .once.keyed = 1},
      NOTHING,
      .seen = true,
      .key_used = true},
     {"create with a key of another",
      "R",
-     {CREATE, .keyed = 1},
+     {CREATE, .once.keyed = 1},
      REFUSES(CONFLICT),
      .key_used = true},
 
@@ -325,7 +328,7 @@ static void scene_set(struct scene *scene, const struct row *row) {
     scene->signal.at = row->signal.at ? row->signal.at : T0;
     scene->signal.source = (struct id){{0x50, 0x51}};
     scene->signal.goal = (struct id){{1, 2, 3}};
-    scene->signal.actor = STR("agnes");
+    scene->signal.sender.actor = STR("agnes");
     scene->signal.host = row->signal.host ? row->signal.host : HOST;
     scene->stepping = (struct stepping){.world = {.goal = row->open ? &scene->goal : NULL,
                                                   .seen = row->seen,
@@ -392,14 +395,14 @@ static void test_a_new_goal_is_what_was_asked_for(void **state) {
                             .owner = HOST,
                             .fence = 1,
                             .version = 1,
-                            .seq = 2,
-                            .head = decision->records[1].hash,
+                            .records.seq = 2,
+                            .records.head = decision->records[1].hash,
                             .due_at = TIME_NEVER,
-                            .created_at = T0,
-                            .updated_at = T0,
-                            .effects_made = 1,
-                            .open_count = 1,
-                            .open = {{.kind = EFFECT_COMMAND}}};
+                            .times.created_at = T0,
+                            .times.updated_at = T0,
+                            .effects.made = 1,
+                            .effects.open_count = 1,
+                            .effects.open = {{.kind = EFFECT_COMMAND}}};
     assert_true(goal_same(&decision->goal, &expected));
     assert_true(str_equal(decision->title, STR("title")));
     assert_true(str_equal(evidence_of(&decision->records[0]).text, STR("title")));
@@ -410,7 +413,7 @@ static void test_a_new_goal_is_what_was_asked_for(void **state) {
     assert_true(effect_decode(EFFECT_COMMAND, decision->effects[0].body, &effect));
     assert_true(str_equal(effect.command, STR("make")));
     assert_int_equal(effect.within, WITHIN);
-    assert_true(slot_same(&decision->effects[0].slot, &decision->goal.open[0]));
+    assert_true(slot_same(&decision->effects[0].slot, &decision->goal.effects.open[0]));
 }
 
 static void test_a_claim_says_who_until_when_and_under_which_fence(void **state) {
@@ -418,7 +421,7 @@ static void test_a_claim_says_who_until_when_and_under_which_fence(void **state)
     struct scene scene;
     struct decision *decision = row_step(&scene, "claim");
     struct effect_slot expected = {1, EFFECT_COMMAND, EFFECT_RUNNING, HOST, T0 + 5 + WITHIN};
-    assert_true(slot_same(&decision->goal.open[0], &expected));
+    assert_true(slot_same(&decision->goal.effects.open[0], &expected));
     assert_true(slot_same(&decision->effects[0].slot, &expected));
     struct evidence evidence = evidence_of(&decision->records[0]);
     assert_int_equal(evidence.effect, 2);
@@ -431,7 +434,7 @@ static void test_an_outcome_is_kept_as_evidence(void **state) {
     (void)state;
     struct scene scene;
     struct decision *decision = row_step(&scene, "ended with 3");
-    assert_int_equal(decision->goal.last_exit, 3);
+    assert_int_equal(decision->goal.progress.last_exit, 3);
     for (int i = 0; i < 2; i++) {
         struct evidence evidence = evidence_of(&decision->records[i]);
         assert_int_equal(evidence.effect, 2);
@@ -441,9 +444,9 @@ static void test_an_outcome_is_kept_as_evidence(void **state) {
         assert_true(str_equal(evidence.text, i == 0 ? STR("tail") : STR("")));
     }
     decision = row_step(&scene, "ended with 0");
-    assert_int_equal(decision->goal.last_exit, 0);
+    assert_int_equal(decision->goal.progress.last_exit, 0);
     decision = row_step(&scene, "ended before it began");
-    assert_true(decision->goal.last_exit == -1);
+    assert_true(decision->goal.progress.last_exit == -1);
     assert_true(evidence_of(&decision->records[0]).exit == -1);
 }
 
@@ -468,14 +471,14 @@ static void test_a_report_is_kept_as_said(void **state) {
     (void)state;
     struct scene scene;
     struct decision *decision = row_step(&scene, "report");
-    assert_int_equal(decision->goal.reports, 3);
+    assert_int_equal(decision->goal.progress.reports, 3);
     assert_true(str_equal(evidence_of(&decision->records[0]).text, STR("half")));
     struct goal expected = goal_with("R", GOAL_ACTIVE, NEED_NOTHING);
-    expected.reports = 3;
+    expected.progress.reports = 3;
     expected.version++;
-    expected.seq++;
-    expected.head = decision->records[0].hash;
-    expected.updated_at = T0;
+    expected.records.seq++;
+    expected.records.head = decision->records[0].hash;
+    expected.times.updated_at = T0;
     assert_true(goal_same(&decision->goal, &expected));
 }
 
@@ -487,7 +490,7 @@ static void test_a_paused_goal_is_not_completed(void **state) {
     scene_set(&scene, &ROW);
     assert_int_equal(step_guarded(&scene.stepping), CRASH_GUARD_WHOLE);
     assert_int_equal(scene.stepping.decision.goal.status, GOAL_PAUSED);
-    assert_int_equal(scene.stepping.decision.goal.open_count, 0);
+    assert_int_equal(scene.stepping.decision.goal.effects.open_count, 0);
     change_is_whole(ROW.name, &scene.goal, &scene.signal, &scene.stepping.policy,
                     &scene.stepping.decision);
 }
@@ -522,7 +525,7 @@ static void test_a_long_title_is_cut_at_a_character(void **state) {
     (void)state;
     for (size_t len = LIMIT_TITLE - 4; len <= LIMIT_TITLE + 4; len++) {
         struct signal signal = {CREATE, .at = T0, .host = HOST};
-        signal.title = text_long(len, "\xF0\x9F\x92\xA9");
+        signal.describe.title = text_long(len, "\xF0\x9F\x92\xA9");
         struct decision decision = signal_step(NULL, &signal);
         size_t kept = len + 4 <= LIMIT_TITLE ? len + 4 : len < LIMIT_TITLE ? len : LIMIT_TITLE;
         check(decision.title.len == kept, "%zu and a character of four: %zu", len,
@@ -535,14 +538,14 @@ static void test_a_long_title_is_cut_at_a_character(void **state) {
 static void test_a_long_command_is_cut_at_a_character(void **state) {
     (void)state;
     struct signal signal = {CREATE, .at = T0, .host = HOST};
-    signal.command = text_long(LIMIT_COMMAND - 1, "\xE2\x82\xAC");
+    signal.describe.command = text_long(LIMIT_COMMAND - 1, "\xE2\x82\xAC");
     struct decision decision = signal_step(NULL, &signal);
     struct effect effect = {0};
     assert_true(effect_decode(EFFECT_COMMAND, decision.effects[0].body, &effect));
     assert_int_equal(effect.command.len, LIMIT_COMMAND - 1);
     struct str kept = evidence_of(&decision.records[1]).text;
     assert_int_equal(kept.len, LIMIT_RECORD_BODY - 1024);
-    assert_memory_equal(kept.at, signal.command.at, kept.len);
+    assert_memory_equal(kept.at, signal.describe.command.at, kept.len);
 }
 
 static void test_long_reports_outputs_and_actors_are_cut(void **state) {
@@ -550,7 +553,7 @@ static void test_long_reports_outputs_and_actors_are_cut(void **state) {
     struct goal goal = goal_with("R", GOAL_ACTIVE, NEED_NOTHING);
     struct signal report = {.kind = SIGNAL_GOAL_REPORT, .at = T0};
     report.text = text_long(LIMIT_REPORT - 1, "\xC3\xA4zz");
-    report.actor = text_long(LIMIT_ACTOR - 2, "\xE2\x82\xAC");
+    report.sender.actor = text_long(LIMIT_ACTOR - 2, "\xE2\x82\xAC");
     struct decision decision = signal_step(&goal, &report);
     assert_int_equal(evidence_of(&decision.records[0]).text.len, LIMIT_REPORT - 1);
     assert_int_equal(evidence_of(&decision.records[0]).actor.len, LIMIT_ACTOR - 2);
@@ -558,7 +561,7 @@ static void test_long_reports_outputs_and_actors_are_cut(void **state) {
     ended.text = text_long(LIMIT_OUTPUT - 1, "\xC3\xA4zz");
     decision = signal_step(&goal, &ended);
     assert_int_equal(evidence_of(&decision.records[0]).text.len, LIMIT_OUTPUT - 1);
-    assert_true(decision.goal.last_exit == INT64_MIN);
+    assert_true(decision.goal.progress.last_exit == INT64_MIN);
 }
 
 /* ---- quarantine ---- */
@@ -570,7 +573,7 @@ static void test_a_goal_is_set_aside_with_its_reason(void **state) {
                             .source = {{5}},
                             .at = T0 + 3,
                             .effect = 2,
-                            .actor = STR("host")};
+                            .sender.actor = STR("host")};
     struct policy policy = policy_of(WITHIN);
     struct decision decision = step_quarantine(&goal, &signal, &policy, STR("why so"), &scratch);
     assert_int_equal(decision.verdict, VERDICT_CHANGE);
@@ -581,9 +584,9 @@ static void test_a_goal_is_set_aside_with_its_reason(void **state) {
     struct goal expected = goal;
     expected.quarantined = true;
     expected.version++;
-    expected.seq++;
-    expected.head = decision.records[0].hash;
-    expected.updated_at = T0 + 3;
+    expected.records.seq++;
+    expected.records.head = decision.records[0].hash;
+    expected.times.updated_at = T0 + 3;
     expected.due_at = TIME_NEVER; /* it is not stepped, so it needs no due time either */
     assert_true(goal_same(&decision.goal, &expected));
     assert_int_equal(goal_display_state(&decision.goal), DISPLAY_NEEDS_YOU);
@@ -661,17 +664,17 @@ struct life {
 };
 
 static const struct effect_slot *slot_in(const struct goal *goal, uint32_t n) {
-    for (uint32_t i = 0; i < goal->open_count; i++)
-        if (goal->open[i].n == n)
-            return &goal->open[i];
+    for (uint32_t i = 0; i < goal->effects.open_count; i++)
+        if (goal->effects.open[i].n == n)
+            return &goal->effects.open[i];
     return NULL;
 }
 
 /* Derives what happened to the effects from the goal before and after. */
 static void effects_compare(const struct goal *before, const struct goal *after,
                             uint32_t *happened) {
-    for (uint32_t i = 0; i < before->open_count; i++) {
-        const struct effect_slot *was = &before->open[i], *is = slot_in(after, was->n);
+    for (uint32_t i = 0; i < before->effects.open_count; i++) {
+        const struct effect_slot *was = &before->effects.open[i], *is = slot_in(after, was->n);
         if (!is)
             happened[RECORD_EFFECT_ENDED]++;
         else if (was->state == EFFECT_READY && is->state == EFFECT_RUNNING)
@@ -682,19 +685,19 @@ static void effects_compare(const struct goal *before, const struct goal *after,
             check(was->state == is->state, "%s became %s", EFFECT_STATE[was->state].name,
                   EFFECT_STATE[is->state].name);
     }
-    happened[RECORD_EFFECT_DECIDED] += after->effects_made - before->effects_made;
+    happened[RECORD_EFFECT_DECIDED] += after->effects.made - before->effects.made;
 }
 
 static void goals_compare(const struct goal *before, const struct goal *after, uint32_t *happened) {
     effects_compare(before, after, happened);
     happened[RECORD_GOAL_CREATED] += before->version == 0;
-    happened[RECORD_GOAL_REPORTED] += after->reports - before->reports;
+    happened[RECORD_GOAL_REPORTED] += after->progress.reports - before->progress.reports;
     happened[RECORD_GOAL_QUARANTINED] += after->quarantined && !before->quarantined;
     if (after->status != before->status) {
         assert_int_equal(before->status, GOAL_ACTIVE);
         assert_int_equal(after->status, GOAL_COMPLETED);
         happened[RECORD_GOAL_COMPLETED]++;
-    } else if (happened[RECORD_EFFECT_ENDED] && after->last_exit != 0) {
+    } else if (happened[RECORD_EFFECT_ENDED] && after->progress.last_exit != 0) {
         happened[RECORD_GOAL_NEEDS_PERSON]++;
     }
     bool doubted = after->need == NEED_UNCONFIRMED && before->need != NEED_UNCONFIRMED;
@@ -748,7 +751,7 @@ static void being_put(struct life *life, struct being *being) {
     memcpy(being->goal.id.bytes + 8, &life->names, sizeof life->names);
     life->names++;
     being->goal.owner = 1 + chance_below(&life->chance, HOSTS);
-    being->made = (1ull << being->goal.effects_made) - 1;
+    being->made = (1ull << being->goal.effects.made) - 1;
     being->ended = 1;
 }
 
@@ -758,15 +761,15 @@ static void being_take_over(struct life *life, struct being *being) {
     goal->owner = 1 + chance_below(&life->chance, HOSTS);
     goal->fence++;
     goal->version++;
-    for (uint32_t i = 0; i < goal->open_count; i++)
-        if (goal->open[i].state == EFFECT_RUNNING)
-            goal->open[i].state = EFFECT_UNCONFIRMED;
+    for (uint32_t i = 0; i < goal->effects.open_count; i++)
+        if (goal->effects.open[i].state == EFFECT_RUNNING)
+            goal->effects.open[i].state = EFFECT_UNCONFIRMED;
 }
 
 static uint32_t effect_pick(struct life *life, const struct goal *goal) {
-    if (goal->open_count > 0 && !chance_in(&life->chance, 8))
-        return goal->open[chance_below(&life->chance, goal->open_count)].n;
-    return chance_below(&life->chance, goal->effects_made + 2);
+    if (goal->effects.open_count > 0 && !chance_in(&life->chance, 8))
+        return goal->effects.open[chance_below(&life->chance, goal->effects.open_count)].n;
+    return chance_below(&life->chance, goal->effects.made + 2);
 }
 
 static struct signal signal_pick(struct life *life, const struct being *being) {
@@ -778,8 +781,8 @@ static struct signal signal_pick(struct life *life, const struct being *being) {
     const struct goal *goal = &being->goal;
     struct signal signal = {.kind = OFTEN[chance_below(chance, count_of(OFTEN))],
                             .at = life->now,
-                            .keyed = chance_below(chance, 2),
-                            .actor = STR("somebody"),
+                            .once.keyed = chance_below(chance, 2),
+                            .sender.actor = STR("somebody"),
                             .text = STR("said"),
                             .goal = goal->id};
     if (!being->exists && !chance_in(chance, 10))
@@ -788,7 +791,7 @@ static struct signal signal_pick(struct life *life, const struct being *being) {
         memcpy(signal.goal.bytes, &life->names, sizeof life->names);
     chance_fill(chance, &signal.source, sizeof signal.source);
     if (signal.kind == SIGNAL_GOAL_CREATE && !chance_in(chance, 5))
-        signal.command = STR("make check");
+        signal.describe.command = STR("make check");
     signal.effect = being->exists ? effect_pick(life, goal) : 0;
     signal.host =
         being->exists && !chance_in(chance, 6) ? goal->owner : 1 + chance_below(chance, HOSTS);

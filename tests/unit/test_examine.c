@@ -47,8 +47,8 @@ static void turn_until_quiet(struct ledger *ledger, struct store *store, struct 
 
 static void offer(struct ledger *ledger, struct world *world, struct signal signal) {
     signal.at = world->now;
-    signal.actor = STR("human:1");
-    signal.keyed = 1;
+    signal.sender.actor = STR("human:1");
+    signal.once.keyed = 1;
     assert_true(ledger_offer(ledger, input_make(&signal, NULL)));
 }
 
@@ -61,8 +61,8 @@ static void fill(struct world *world, struct ledger *ledger, struct store *store
                               .goal = world->goals[i],
                               .source = world->goals[i],
                               .host = 1,
-                              .title = STR("a goal"),
-                              .command = i % 4 ? STR("true") : (struct str){0}});
+                              .describe.title = STR("a goal"),
+                              .describe.command = i % 4 ? STR("true") : (struct str){0}});
         if (i == GOALS * 3 / 4) {
             turn_until_quiet(ledger, store, world);
             ledger_hold_acts(ledger, true);

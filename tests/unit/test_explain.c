@@ -133,7 +133,7 @@ static void every_record_is_told(void **state) {
                             .reason = STR("a reason"),
                             .exit = 3,
                             .host = 2,
-                            .plan_version = 4},
+                            .plan.version = 4},
                     none = {0}, full = some;
     full.text = (struct str){much, sizeof much};
     full.reason = (struct str){much, LIMIT_REASON};
@@ -195,10 +195,10 @@ static void whoever_waits_asks(void **state) {
                                 bits & 3 ? bits & 1 ? GOAL_ACTIVE : GOAL_PAUSED : GOAL_CANCELLED),
                             .need =
                                 bits & 4 ? bits & 8 ? NEED_FAILED : NEED_UNCONFIRMED : NEED_NOTHING,
-                            .review = bits & 16 ? 1 : 0,
+                            .plan.review = bits & 16 ? 1 : 0,
                             .quarantined = bits & 32};
         if (bits & 8 && !(bits & 4))
-            goal.proposal.bytes[0] = 1;
+            goal.plan.proposal.bytes[0] = 1;
         enum asks asks = goal_asks(&goal);
         check((asks != ASKS_NOTHING) == (goal_display_state(&goal) == DISPLAY_NEEDS_YOU), "bits %u",
               bits);

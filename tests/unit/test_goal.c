@@ -18,20 +18,21 @@ static int game_end(void **state) {
 
 static void create_with_command(struct play *p) {
     assert_int_equal(play(p, (struct signal){.kind = SIGNAL_GOAL_CREATE,
-                                             .by = WHO_HUMAN,
-                                             .title = STR("title"),
-                                             .command = STR("make"),
+                                             .sender.by = WHO_HUMAN,
+                                             .describe.title = STR("title"),
+                                             .describe.command = STR("make"),
                                              .host = 7}),
                      ERROR_NONE);
 }
 
 static enum error claim(struct play *p) {
-    return play(p, (struct signal){.kind = SIGNAL_EFFECT_CLAIM, .by = WHO_OVERSEER, .host = 7});
+    return play(p,
+                (struct signal){.kind = SIGNAL_EFFECT_CLAIM, .sender.by = WHO_OVERSEER, .host = 7});
 }
 
 static enum error ended(struct play *p, int64_t status) {
-    return play(p,
-                (struct signal){.kind = SIGNAL_EFFECT_ENDED, .by = WHO_OVERSEER, .exit = status});
+    return play(
+        p, (struct signal){.kind = SIGNAL_EFFECT_ENDED, .sender.by = WHO_OVERSEER, .exit = status});
 }
 
 /* ---- G-17: all 25 pairs ---- */
@@ -81,7 +82,7 @@ static void pair_holds(const struct transition *transition, enum goal_status fro
     check(str_equal(evidence.reason, str_of(transition->reason)), "%s, %s to %s", transition->name,
           a, b);
     check(evidence.override == (to == GOAL_COMPLETED), "%s, %s to %s", transition->name, a, b);
-    check((p->goal.ended_at != 0) == (to >= GOAL_COMPLETED), "%s, %s to %s: its end",
+    check((p->goal.times.ended_at != 0) == (to >= GOAL_COMPLETED), "%s, %s to %s: its end",
           transition->name, a, b);
 }
 
@@ -108,14 +109,14 @@ static void test_a_goal_keeps_its_end_and_its_record(void **state) {
     struct play *p = &game;
     goal_in(p, GOAL_CANCELLED);
     expect_records(p, "goal.cancelled:goal.move");
-    int64_t end = p->goal.ended_at;
+    int64_t end = p->goal.times.ended_at;
     assert_int_equal(play_goal(p, GOAL_ARCHIVED, WHO_OVERSEER, NULL), ERROR_NONE);
     expect_records(p, "goal.archived:goal.move");
-    assert_true(p->goal.ended_at == end);
+    assert_true(p->goal.times.ended_at == end);
     goal_in(p, GOAL_COMPLETED);
     assert_int_equal(play_goal(p, GOAL_ACTIVE, WHO_HUMAN, "it came back"), ERROR_NONE);
     expect_records(p, "goal.reopened:goal.move");
-    assert_true(p->goal.ended_at == 0);
+    assert_true(p->goal.times.ended_at == 0);
     assert_int_equal(play_goal(p, GOAL_PAUSED, WHO_OVERSEER, NULL), ERROR_NONE);
     expect_records(p, "goal.paused:goal.move");
     assert_int_equal(play_goal(p, GOAL_ACTIVE, WHO_OVERSEER, NULL), ERROR_NONE);
@@ -131,10 +132,10 @@ static void test_a_paused_goal_claims_nothing(void **state) {
     assert_int_equal(play_goal(p, GOAL_PAUSED, WHO_HUMAN, NULL), ERROR_NONE);
     assert_int_equal(claim(p), ERROR_NONE);
     assert_int_equal(p->did.verdict, VERDICT_NOTHING);
-    assert_int_equal(p->goal.open[0].state, EFFECT_READY);
+    assert_int_equal(p->goal.effects.open[0].state, EFFECT_READY);
     assert_int_equal(play_goal(p, GOAL_ACTIVE, WHO_HUMAN, NULL), ERROR_NONE);
     assert_int_equal(claim(p), ERROR_NONE);
-    assert_int_equal(p->goal.open[0].state, EFFECT_RUNNING);
+    assert_int_equal(p->goal.effects.open[0].state, EFFECT_RUNNING);
 }
 
 /* A success is not forgotten because it came while the goal was paused or a person was asked. */
@@ -156,11 +157,11 @@ static void test_a_success_counts_when_the_goal_goes_on(void **state) {
     play_begin(p);
     create_with_command(p);
     assert_int_equal(claim(p), ERROR_NONE);
-    assert_int_equal(play(p, (struct signal){.kind = SIGNAL_PLAN_REVIEW, .by = WHO_AGENT}),
+    assert_int_equal(play(p, (struct signal){.kind = SIGNAL_PLAN_REVIEW, .sender.by = WHO_AGENT}),
                      ERROR_NONE);
     assert_int_equal(ended(p, 0), ERROR_NONE);
     assert_int_equal(p->goal.status, GOAL_ACTIVE);
-    assert_int_equal(play(p, (struct signal){.kind = SIGNAL_PLAN_REJECT, .by = WHO_HUMAN}),
+    assert_int_equal(play(p, (struct signal){.kind = SIGNAL_PLAN_REJECT, .sender.by = WHO_HUMAN}),
                      ERROR_NONE);
     assert_int_equal(p->goal.status, GOAL_COMPLETED);
 }
@@ -171,7 +172,7 @@ static void test_cancelling_withdraws_what_nobody_claimed(void **state) {
     create_with_command(p);
     assert_int_equal(play_goal(p, GOAL_CANCELLED, WHO_HUMAN, NULL), ERROR_NONE);
     expect_records(p, "effect.withdrawn:goal.cancel goal.cancelled:goal.move");
-    assert_int_equal(p->goal.open_count, 0);
+    assert_int_equal(p->goal.effects.open_count, 0);
     assert_int_equal(claim(p), ERROR_NONE);
     assert_int_equal(p->did.verdict, VERDICT_NOTHING);
     play_begin(p);
@@ -179,7 +180,7 @@ static void test_cancelling_withdraws_what_nobody_claimed(void **state) {
     assert_int_equal(claim(p), ERROR_NONE);
     assert_int_equal(play_goal(p, GOAL_CANCELLED, WHO_HUMAN, NULL), ERROR_NONE);
     expect_records(p, "goal.cancelled:goal.move");
-    assert_int_equal(p->goal.open_count, 1); /* the command continues until its outcome */
+    assert_int_equal(p->goal.effects.open_count, 1); /* the command continues until its outcome */
     assert_int_equal(play_goal(p, GOAL_ARCHIVED, WHO_HUMAN, NULL), ERROR_CONFLICT);
     refused(p, ERROR_CONFLICT, "something is still open: wait for it first");
     assert_int_equal(ended(p, 0), ERROR_NONE);
@@ -196,7 +197,7 @@ static void test_completing_by_hand_needs_everything_closed(void **state) {
     refused(p, ERROR_CONFLICT, "something is still open: wait for it, or cancel");
     assert_int_equal(claim(p), ERROR_NONE);
     assert_int_equal(ended(p, 3), ERROR_NONE);
-    assert_int_equal(play(p, (struct signal){.kind = SIGNAL_PLAN_REVIEW, .by = WHO_AGENT}),
+    assert_int_equal(play(p, (struct signal){.kind = SIGNAL_PLAN_REVIEW, .sender.by = WHO_AGENT}),
                      ERROR_NONE);
     assert_int_equal(goal_display_state(&p->goal), DISPLAY_NEEDS_YOU);
     assert_int_equal(play_goal(p, GOAL_COMPLETED, WHO_OVERSEER, "good enough"), ERROR_CONFLICT);
@@ -210,7 +211,7 @@ static void test_a_proposal_does_not_outlive_its_goal(void **state) {
     (void)state;
     struct play *p = &game;
     assert_int_equal(play_create(p), ERROR_NONE);
-    p->policy.approve_plans = 1;
+    p->policy.plans.approve = 1;
     p->policy = policy_seal(p->policy);
     assert_int_equal(play_plan_by(p, "P1", WHO_OVERSEER, 0), ERROR_NONE);
     assert_int_equal(play_goal(p, GOAL_COMPLETED, WHO_HUMAN, "done elsewhere"), ERROR_NONE);
@@ -222,22 +223,23 @@ static void test_a_proposal_does_not_outlive_its_goal(void **state) {
 static void test_a_release_says_what_was_found(void **state) {
     (void)state;
     struct play *p = &game;
-    struct signal release = {.kind = SIGNAL_GOAL_RELEASE, .by = WHO_HUMAN};
+    struct signal release = {.kind = SIGNAL_GOAL_RELEASE, .sender.by = WHO_HUMAN};
     create_with_command(p);
     assert_int_equal(claim(p), ERROR_NONE);
     assert_int_equal(play(p, release), ERROR_NONE);
     assert_int_equal(p->did.verdict, VERDICT_NOTHING); /* no question was open */
-    assert_int_equal(play(p, (struct signal){.kind = SIGNAL_EFFECT_LOST, .by = WHO_OVERSEER}),
-                     ERROR_NONE);
+    assert_int_equal(
+        play(p, (struct signal){.kind = SIGNAL_EFFECT_LOST, .sender.by = WHO_OVERSEER}),
+        ERROR_NONE);
     assert_int_equal(play(p, release), ERROR_INVALID);
     refused(p, ERROR_INVALID, "say what you found: it is kept with the goal");
     release.reason = STR("it had been done");
-    release.by = WHO_OVERSEER;
+    release.sender.by = WHO_OVERSEER;
     assert_int_equal(play(p, release), ERROR_UNAUTHORIZED);
-    release.by = WHO_HUMAN;
+    release.sender.by = WHO_HUMAN;
     assert_int_equal(play(p, release), ERROR_NONE);
     expect_records(p, "effect.ended:goal.release goal.released:goal.release");
-    assert_int_equal(p->goal.open_count, 0);
+    assert_int_equal(p->goal.effects.open_count, 0);
     assert_int_equal(p->goal.status, GOAL_ACTIVE); /* the release does not say that it succeeded */
     assert_int_equal(goal_display_state(&p->goal), DISPLAY_QUEUED);
     assert_int_equal(play_goal(p, GOAL_PAUSED, WHO_HUMAN, NULL), ERROR_NONE);
@@ -258,10 +260,10 @@ static void test_a_planned_goal_is_completed_by_its_plan(void **state) {
     assert_int_equal(p->goal.status, GOAL_ACTIVE); /* its command still runs */
     assert_int_equal(ended(p, 1), ERROR_NONE);
     assert_int_equal(p->goal.status, GOAL_ACTIVE);
-    assert_int_equal(
-        play(p,
-             (struct signal){.kind = SIGNAL_GOAL_RELEASE, .by = WHO_HUMAN, .reason = STR("known")}),
-        ERROR_NONE);
+    assert_int_equal(play(p, (struct signal){.kind = SIGNAL_GOAL_RELEASE,
+                                             .sender.by = WHO_HUMAN,
+                                             .reason = STR("known")}),
+                     ERROR_NONE);
     expect_records(p, "goal.released:goal.release goal.completed:plan.completed");
     play_begin(p);
     create_with_command(p);
@@ -298,9 +300,9 @@ static struct goal_text words_whole(void) {
 static enum error create_saying(struct play *p, const struct goal_text *words) {
     struct arena arena = {0};
     enum error error = play(p, (struct signal){.kind = SIGNAL_GOAL_CREATE,
-                                               .by = WHO_HUMAN,
-                                               .title = STR("title"),
-                                               .priority = PRIORITY_HIGH,
+                                               .sender.by = WHO_HUMAN,
+                                               .describe.title = STR("title"),
+                                               .describe.priority = PRIORITY_HIGH,
                                                .host = 7,
                                                .body = shape_encode(&GOAL_TEXT, words, &arena)});
     p->given = (struct signal){0};
@@ -395,13 +397,14 @@ static void test_priorities_are_four(void **state) {
     for (size_t i = 0; i < count_of(NAMES); i++) {
         assert_true(names_find(&PRIORITY_NAMES, str_of(NAMES[i]), &value));
         play_begin(p);
-        assert_int_equal(
-            play(p, (struct signal){.kind = SIGNAL_GOAL_CREATE, .host = 7, .priority = value}),
-            ERROR_NONE);
+        assert_int_equal(play(p, (struct signal){.kind = SIGNAL_GOAL_CREATE,
+                                                 .host = 7,
+                                                 .describe.priority = value}),
+                         ERROR_NONE);
         assert_int_equal(p->goal.priority, value);
     }
     assert_false(names_find(&PRIORITY_NAMES, STR("medium"), &value));
-    struct signal wrong = {.kind = SIGNAL_GOAL_CREATE, .priority = PRIORITIES}, back;
+    struct signal wrong = {.kind = SIGNAL_GOAL_CREATE, .describe.priority = PRIORITIES}, back;
     assert_false(signal_decode(signal_encode(&wrong, &p->arena), &back));
     assert_int_equal(PRIORITY_NORMAL, 0); /* the default */
     proof_passed("unit", "each priority, and one that there is not", "GOAL-04");
@@ -433,7 +436,7 @@ static void test_tags_are_few_and_short(void **state) {
         enum error error =
             play(p, (struct signal){.kind = SIGNAL_GOAL_CREATE,
                                     .host = 7,
-                                    .tags = tags_of(ROWS[i].count, ROWS[i].len, &arena)});
+                                    .describe.tags = tags_of(ROWS[i].count, ROWS[i].len, &arena)});
         check(error == ROWS[i].error, "row %zu: %s", i, ERRORS[error].code);
         check(error || (p->did.tags && p->did.tags->tags.count == ROWS[i].count), "row %zu", i);
     }
@@ -450,9 +453,9 @@ static void test_an_update_changes_what_it_names(void **state) {
     assert_int_equal(create_saying(p, &words), ERROR_NONE);
     struct hash first = p->goal.text;
     struct signal update = {.kind = SIGNAL_GOAL_UPDATE,
-                            .by = WHO_HUMAN,
-                            .title = STR("new"),
-                            .priority = PRIORITY_LOW,
+                            .sender.by = WHO_HUMAN,
+                            .describe.title = STR("new"),
+                            .describe.priority = PRIORITY_LOW,
                             .reason = STR("less urgent")};
     assert_int_equal(play(p, update), ERROR_NONE);
     expect_records(p, "goal.updated:goal.update");
@@ -464,14 +467,14 @@ static void test_an_update_changes_what_it_names(void **state) {
     update.body = shape_encode(&GOAL_TEXT, &words, &arena);
     assert_int_equal(play(p, update), ERROR_CONFLICT);
     refused(p, ERROR_CONFLICT, "the definition has changed since it was read");
-    update.base = first;
+    update.describe.base = first;
     assert_int_equal(play(p, update), ERROR_NONE);
     assert_false(hash_equal(&p->goal.text, &first));
     assert_int_equal(play(p, update), ERROR_CONFLICT);
     update.body = (struct str){0};
-    update.tags = STR("\x01\x03");
+    update.describe.tags = STR("\x01\x03");
     assert_int_equal(play(p, update), ERROR_INVALID);
-    update.by = WHO_AGENT;
+    update.sender.by = WHO_AGENT;
     assert_int_equal(play(p, update), ERROR_UNAUTHORIZED);
     arena_free(&arena);
 }
@@ -482,13 +485,13 @@ static void test_after_a_restore_nothing_is_done_by_itself(void **state) {
     (void)state;
     struct play *p = &game;
     create_with_command(p);
-    uint32_t made = p->goal.effects_made;
+    uint32_t made = p->goal.effects.made;
     p->era = 1;
     assert_int_equal(claim(p), ERROR_NONE);
     expect_records(p, "effect.unconfirmed:store.restored");
-    assert_int_equal(p->goal.open[0].state, EFFECT_UNCONFIRMED);
+    assert_int_equal(p->goal.effects.open[0].state, EFFECT_UNCONFIRMED);
     assert_int_equal(p->goal.era, 1);
-    assert_int_equal(p->goal.effects_made, made + LIMIT_ERA_GAP);
+    assert_int_equal(p->goal.effects.made, made + LIMIT_ERA_GAP);
     assert_int_equal(goal_display_state(&p->goal), DISPLAY_NEEDS_YOU);
     assert_int_equal(claim(p), ERROR_NONE);
     assert_int_equal(p->did.verdict, VERDICT_NOTHING);
@@ -514,10 +517,10 @@ static void test_after_a_restore_nothing_is_done_by_itself(void **state) {
     create_with_command(p);
     p->era = 3; /* restored three times since: each time ordinals may have been used */
     assert_int_equal(play(p, (struct signal){.kind = SIGNAL_GOAL_REPORT}), ERROR_NONE);
-    assert_int_equal(p->goal.effects_made, 1 + 3 * LIMIT_ERA_GAP);
+    assert_int_equal(p->goal.effects.made, 1 + 3 * LIMIT_ERA_GAP);
     p->era = 2;
     assert_int_equal(play(p, (struct signal){.kind = SIGNAL_GOAL_REPORT}), ERROR_NONE);
-    assert_int_equal(p->goal.effects_made, 1 + 4 * LIMIT_ERA_GAP);
+    assert_int_equal(p->goal.effects.made, 1 + 4 * LIMIT_ERA_GAP);
 }
 
 /* A store that is restored twice from one backup skips eras, and with each era the ordinals that were used in it. */
@@ -525,10 +528,10 @@ static void test_each_era_has_ordinals_of_its_own(void **state) {
     (void)state;
     struct play *p = &game;
     create_with_command(p);
-    uint32_t made = p->goal.effects_made;
+    uint32_t made = p->goal.effects.made;
     p->era = 3;
     assert_int_equal(claim(p), ERROR_NONE);
-    assert_int_equal(p->goal.effects_made, made + 3 * LIMIT_ERA_GAP);
+    assert_int_equal(p->goal.effects.made, made + 3 * LIMIT_ERA_GAP);
 }
 
 /* A change made only by the restore does not count as a task finished now. */
@@ -538,18 +541,18 @@ static void test_a_restore_finishes_no_task_again(void **state) {
     assert_int_equal(play_create(p), ERROR_NONE);
     assert_int_equal(play_plan(p, "P1 T1/P1 T2/P1"), ERROR_NONE);
     play_finish(p, "T1");
-    uint64_t version = p->goal.plan_version;
+    uint64_t version = p->goal.plan.version;
     p->era = 1;
     assert_int_equal(play_work(p, "T1", NODE_DONE), ERROR_NONE);
     expect_records(p, "goal.restored:store.restored");
-    assert_int_equal(p->goal.plan_version, version);
+    assert_int_equal(p->goal.plan.version, version);
 }
 
 /* ---- STORE-12, STORE-22: parts ---- */
 
 static enum error put(struct play *p, uint32_t kind, uint32_t which, struct str body) {
     return play(p, (struct signal){.kind = SIGNAL_PART_PUT,
-                                   .by = WHO_OVERSEER,
+                                   .sender.by = WHO_OVERSEER,
                                    .to = kind,
                                    .effect = which,
                                    .body = body});
@@ -611,10 +614,13 @@ static void test_parts_that_are_not_whole_are_refused(void **state) {
     assert_int_equal(
         play(p, (struct signal){.kind = SIGNAL_PART_PUT, .to = PART_RUN, .body = good}),
         ERROR_UNAUTHORIZED);
-    struct signal stale = {
-        .kind = SIGNAL_PART_PUT, .by = WHO_OVERSEER, .to = PART_RUN, .body = good, .expected = 1};
+    struct signal stale = {.kind = SIGNAL_PART_PUT,
+                           .sender.by = WHO_OVERSEER,
+                           .to = PART_RUN,
+                           .body = good,
+                           .plan.expected = 1};
     assert_int_equal(play(p, stale), ERROR_CONFLICT);
-    stale.expected = p->goal.version;
+    stale.plan.expected = p->goal.version;
     assert_int_equal(play(p, stale), ERROR_NONE);
     arena_free(&arena);
 }
@@ -629,10 +635,10 @@ static void test_records_say_who_and_pass_the_trace_on(void **state) {
     assert_int_equal(play_plan(p, "P1"), ERROR_NONE);
     for (size_t i = 0; i < count_of(EACH); i++) {
         assert_int_equal(play(p, (struct signal){.kind = SIGNAL_WORK_MOVE,
-                                                 .by = EACH[i],
-                                                 .actor = STR("agnes@desk"),
-                                                 .trace = STR("trace-7"),
-                                                 .node = STR("P1"),
+                                                 .sender.by = EACH[i],
+                                                 .sender.actor = STR("agnes@desk"),
+                                                 .sender.trace = STR("trace-7"),
+                                                 .work.node = STR("P1"),
                                                  .to = i ? NODE_BLOCKED : NODE_IN_PROGRESS,
                                                  .reason = STR("why not")}),
                          ERROR_NONE);

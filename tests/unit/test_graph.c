@@ -147,8 +147,8 @@ static void test_what_comes_next_is_ranked(void **state) {
     assert_int_equal(play_work(p, "G", NODE_IN_PROGRESS), ERROR_NONE);
     picks_are(p, 0, "B=150 C=150"); /* G is in progress */
     assert_int_equal(play(p, (struct signal){.kind = SIGNAL_GOAL_UPDATE,
-                                             .by = WHO_HUMAN,
-                                             .priority = PRIORITY_URGENT}),
+                                             .sender.by = WHO_HUMAN,
+                                             .describe.priority = PRIORITY_URGENT}),
                      ERROR_NONE);
     picks_are(p, 0, "B=650 C=650");
     assert_int_equal(play_goal(p, GOAL_PAUSED, WHO_HUMAN, NULL), ERROR_NONE);
@@ -161,13 +161,13 @@ static void test_what_comes_next_is_ranked(void **state) {
 static void test_nothing_starves(void **state) {
     (void)state;
     struct arena arena = {0};
-    struct node old[2] = {{.n = 0, .id = "P", .status = NODE_QUEUED, .queued_at = T0},
+    struct node old[2] = {{.n = 0, .id = "P", .status = NODE_QUEUED, .times.queued_at = T0},
                           {.n = 1, .id = "Q", .status = NODE_DONE}};
     struct node young[64];
     for (uint32_t i = 0; i < count_of(young); i++) {
         young[i] =
             (struct node){.n = i, .status = i ? NODE_TODO : NODE_QUEUED, .depend_count = i > 0};
-        young[i].queued_at = i ? 0 : T0 + (int64_t)SCORE_MOST * 60000000;
+        young[i].times.queued_at = i ? 0 : T0 + (int64_t)SCORE_MOST * 60000000;
         snprintf(young[i].id, sizeof young[i].id, "Y%u", i);
     }
     struct plan patient = {old, 2}, loud = {young, count_of(young)};
@@ -175,7 +175,7 @@ static void test_nothing_starves(void **state) {
     for (int64_t later = 0; later <= 1; later++) {
         int64_t now = T0 + ((int64_t)SCORE_MOST + later - 1) * 60000000;
         struct graph_pick waited = graph_recommend(&patient, &low, now, &arena).at[0];
-        young[0].queued_at = now; /* queued just now */
+        young[0].times.queued_at = now; /* queued just now */
         struct graph_pick fresh = graph_recommend(&loud, &urgent, now, &arena).at[0];
         assert_int_equal(fresh.score, SCORE_MOST);
         /* the old one is alone in its plan, so it also gets the score of the critical path */

@@ -26,8 +26,8 @@ static int at_begin(void **state) {
                             .goal = {{1, 2, 3}},
                             .at = 1000000,
                             .host = 1,
-                            .by = WHO_HUMAN,
-                            .title = STR("to see")};
+                            .sender.by = WHO_HUMAN,
+                            .describe.title = STR("to see")};
     at.did = step(&world, &create, &at.policy, &at.arena);
     check(at.did.verdict == VERDICT_CHANGE, "a goal");
     at.goal = at.did.goal;
@@ -44,9 +44,9 @@ static void task_add(bool retired) {
     at.live.plan.nodes = &at.node;
     at.live.plan.count = 1;
     at.live.assignments = (struct assignments){&at.assignment, 1};
-    at.goal.plan_version = 1;
-    at.goal.nodes_made = at.goal.parts_made = 1;
-    at.goal.working = !retired;
+    at.goal.plan.version = 1;
+    at.goal.plan.nodes_made = at.goal.parts_made = 1;
+    at.goal.progress.working = !retired;
 }
 
 static enum error handed(const char *node, enum who by, uint32_t assignment, struct str body) {
@@ -55,8 +55,8 @@ static enum error handed(const char *node, enum who by, uint32_t assignment, str
     struct signal signal = {.kind = SIGNAL_HANDOFF,
                             .goal = at.goal.id,
                             .at = 2000000,
-                            .by = by,
-                            .assignment = assignment,
+                            .sender.by = by,
+                            .about.assignment = assignment,
                             .body = body.len ? body : shape_encode(&HANDOFF, &handoff, &at.arena)};
     memcpy(signal.source.bytes, &(uint64_t){++at.sources}, 8);
     at.did = step(&world, &signal, &at.policy, &at.arena);

@@ -62,22 +62,22 @@ static struct str permit_of(uint8_t goal, uint32_t turn) {
 static enum verdict ask(uint8_t goal, uint32_t turn) {
     return lane_step((struct signal){.kind = SIGNAL_LANE_ASK,
                                      .admission = HOST,
-                                     .assignment = 1,
-                                     .by = WHO_OVERSEER,
+                                     .about.assignment = 1,
+                                     .sender.by = WHO_OVERSEER,
                                      .body = permit_of(goal, turn)});
 }
 
 static enum verdict give_back(uint8_t goal, uint32_t turn) {
     return lane_step((struct signal){.kind = SIGNAL_LANE_RETURN,
                                      .admission = HOST,
-                                     .assignment = 1,
-                                     .by = WHO_OVERSEER,
+                                     .about.assignment = 1,
+                                     .sender.by = WHO_OVERSEER,
                                      .body = permit_of(goal, turn)});
 }
 
 static enum verdict hold(uint32_t to, enum who by) {
     return lane_step(
-        (struct signal){.kind = SIGNAL_LANE_HOLD, .admission = HOST, .to = to, .by = by});
+        (struct signal){.kind = SIGNAL_LANE_HOLD, .admission = HOST, .to = to, .sender.by = by});
 }
 
 static uint8_t holder(void) {
@@ -98,8 +98,8 @@ static uint8_t recorded(void) {
 }
 
 static void effects_end(void) {
-    while (lane.goal.open_count > 0) {
-        struct signal ended = {.kind = SIGNAL_EFFECT_ENDED, .effect = lane.goal.open[0].n};
+    while (lane.goal.effects.open_count > 0) {
+        struct signal ended = {.kind = SIGNAL_EFFECT_ENDED, .effect = lane.goal.effects.open[0].n};
         check(lane_step(ended) == VERDICT_CHANGE, "an effect ends");
     }
 }
@@ -169,7 +169,7 @@ static void test_answers_wait_for_room(void **state) {
          i++) /* the answers are not delivered: the lane's open effects fill up */
         if (ask(i, 10u + i) == VERDICT_CHANGE)
             give_back(holder(), holder() == 1 ? 5 : 10u + holder());
-    uint32_t open = lane.goal.open_count;
+    uint32_t open = lane.goal.effects.open_count;
     check(open <= LIMIT_OPEN_EFFECTS && !lane_broken(&lane.live), "within its limit");
     effects_end();
     check(lane.live.permits.count == 0 || holder() != 0, "what waited for room has it now");
@@ -177,8 +177,8 @@ static void test_answers_wait_for_room(void **state) {
 
 static void test_workspaces_have_ids_of_their_own(void **state) {
     (void)state;
-    struct policy one = {.workspace = 1}, other = {.workspace = 2}, local = one;
-    local.workspace_local = 1;
+    struct policy one = {.landing.workspace = 1}, other = {.landing.workspace = 2}, local = one;
+    local.landing.workspace_local = 1;
     check(id_equal(workspace_id(&one, 1), workspace_id(&one, 2)), "a URL is the same everywhere");
     check(!id_equal(workspace_id(&one, 1), workspace_id(&other, 1)), "two repositories");
     check(!id_equal(workspace_id(&local, 1), workspace_id(&local, 2)),

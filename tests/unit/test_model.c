@@ -388,23 +388,26 @@ static bool shape_same(const struct shape *shape, const void *a, const void *b) 
 }
 
 static bool signal_words_same(const struct signal *a, const struct signal *b) {
-    return str_equal(a->actor, b->actor) && str_equal(a->trace, b->trace) &&
-           str_equal(a->title, b->title) && str_equal(a->command, b->command) &&
-           str_equal(a->text, b->text) && str_equal(a->body, b->body) &&
-           str_equal(a->tags, b->tags) && str_equal(a->node, b->node) &&
-           str_equal(a->reason, b->reason);
+    return str_equal(a->sender.actor, b->sender.actor) &&
+           str_equal(a->sender.trace, b->sender.trace) &&
+           str_equal(a->describe.title, b->describe.title) &&
+           str_equal(a->describe.command, b->describe.command) && str_equal(a->text, b->text) &&
+           str_equal(a->body, b->body) && str_equal(a->describe.tags, b->describe.tags) &&
+           str_equal(a->work.node, b->work.node) && str_equal(a->reason, b->reason);
 }
 
 static bool signal_same(const struct signal *a, const struct signal *b) {
     return a->kind == b->kind && id_equal(a->source, b->source) && id_equal(a->goal, b->goal) &&
-           id_equal(a->key, b->key) && id_equal(a->before, b->before) && a->at == b->at &&
-           a->keyed == b->keyed && a->by == b->by && a->effect == b->effect && a->host == b->host &&
-           a->exit == b->exit && hash_equal(&a->base, &b->base) && a->why == b->why &&
-           a->blocked == b->blocked && a->priority == b->priority && a->to == b->to &&
-           a->override == b->override && a->expected == b->expected &&
-           a->assignment == b->assignment && a->question == b->question &&
-           a->admission == b->admission && a->until == b->until && a->cost == b->cost &&
-           a->tokens == b->tokens && signal_words_same(a, b);
+           id_equal(a->once.key, b->once.key) && id_equal(a->once.before, b->once.before) &&
+           a->at == b->at && a->once.keyed == b->once.keyed && a->sender.by == b->sender.by &&
+           a->effect == b->effect && a->host == b->host && a->exit == b->exit &&
+           hash_equal(&a->describe.base, &b->describe.base) && a->plan.why == b->plan.why &&
+           a->work.blocked == b->work.blocked && a->describe.priority == b->describe.priority &&
+           a->to == b->to && a->work.override == b->work.override &&
+           a->plan.expected == b->plan.expected && a->about.assignment == b->about.assignment &&
+           a->about.question == b->about.question && a->admission == b->admission &&
+           a->until == b->until && a->spent.cost == b->spent.cost &&
+           a->spent.tokens == b->spent.tokens && signal_words_same(a, b);
 }
 
 static bool thing_same(const struct coding *coding, const union thing *a, const union thing *b) {
@@ -427,8 +430,8 @@ static bool thing_same(const struct coding *coding, const union thing *a, const 
             .source = SOURCE_BYTES, \
             .goal = GOAL_BYTES, \
             .at = AT, \
-            .keyed = 1, \
-            .actor = STR("agnes"), \
+            .once.keyed = 1, \
+            .sender.actor = STR("agnes"), \
             __VA_ARGS__ \
         } \
     }
@@ -438,7 +441,7 @@ static bool thing_same(const struct coding *coding, const union thing *a, const 
         { 0xA0, 0xA1, 0xA2, 0xA3 } \
     }
 #define EVERY_SIGNAL(k, ...) \
-    SIGNAL_SAMPLE(k, .by = WHO_OVERSEER, .trace = STR("trace-7"), __VA_ARGS__)
+    SIGNAL_SAMPLE(k, .sender.by = WHO_OVERSEER, .sender.trace = STR("trace-7"), __VA_ARGS__)
 #define SIGNAL_MINIMAL(k) \
     { \
         .signal = {.kind = (k) } \
@@ -598,22 +601,23 @@ static const struct golden {
 } GOLDEN[] = {
     {"signal.goal.create", "full", &OF_SIGNAL,
      SIGNAL_SAMPLE(SIGNAL_GOAL_CREATE,
-                   .title = STR("Gr\xC3\xBC\xC3\x9F"
-                                "e ordnen"),
-                   .command = STR("make check && echo \"ok\"\n"))},
+                   .describe.title = STR("Gr\xC3\xBC\xC3\x9F"
+                                         "e ordnen"),
+                   .describe.command = STR("make check && echo \"ok\"\n"))},
     {"signal.goal.create", "minimal", &OF_SIGNAL, SIGNAL_MINIMAL(SIGNAL_GOAL_CREATE)},
     {"signal.goal.create", "every", &OF_SIGNAL,
-     EVERY_SIGNAL(SIGNAL_GOAL_CREATE, .title = STR("title"), .command = STR("make"),
-                  .body = STR("\x01\x03\x01p"), .tags = STR("\x01\x03\x02\x01t"),
-                  .priority = PRIORITY_URGENT, .host = 7)},
+     EVERY_SIGNAL(SIGNAL_GOAL_CREATE, .describe.title = STR("title"),
+                  .describe.command = STR("make"), .body = STR("\x01\x03\x01p"),
+                  .describe.tags = STR("\x01\x03\x02\x01t"), .describe.priority = PRIORITY_URGENT,
+                  .host = 7)},
     {"signal.goal.report", "full", &OF_SIGNAL,
      SIGNAL_SAMPLE(SIGNAL_GOAL_REPORT, .text = STR("half of it \xF0\x9F\x92\xA9"))},
     {"signal.goal.report", "minimal", &OF_SIGNAL, SIGNAL_MINIMAL(SIGNAL_GOAL_REPORT)},
     {"signal.goal.report", "every", &OF_SIGNAL,
      EVERY_SIGNAL(SIGNAL_GOAL_REPORT, .text = STR("half"))},
     {"signal.goal.report", "every, with its key", &OF_SIGNAL,
-     EVERY_SIGNAL(SIGNAL_GOAL_REPORT, .text = STR("half"), .key = {{0xB0, 0xB1}},
-                  .before = {{0xC0, 0xC1}})},
+     EVERY_SIGNAL(SIGNAL_GOAL_REPORT, .text = STR("half"), .once.key = {{0xB0, 0xB1}},
+                  .once.before = {{0xC0, 0xC1}})},
     {"signal.goal.due", "full", &OF_SIGNAL, SIGNAL_SAMPLE(SIGNAL_GOAL_DUE, .exit = 0)},
     {"signal.goal.due", "minimal", &OF_SIGNAL, SIGNAL_MINIMAL(SIGNAL_GOAL_DUE)},
     {"signal.goal.due", "every", &OF_SIGNAL, EVERY_SIGNAL(SIGNAL_GOAL_DUE, .exit = 0)},
@@ -632,33 +636,36 @@ static const struct golden {
     {"signal.effect.ended", "every.2", &OF_SIGNAL,
      EVERY_SIGNAL(SIGNAL_EFFECT_ENDED, .effect = 3, .exit = 9, .text = STR("tail"),
                   .to = DELIVERY_TIMEOUT, .body = STR("\x01\x02\x01"), .until = AT + 7,
-                  .title = STR("agent:auto-1:main"))},
+                  .describe.title = STR("agent:auto-1:main"))},
     {"signal.effect.ended", "every.3", &OF_SIGNAL,
      EVERY_SIGNAL(SIGNAL_EFFECT_ENDED, .effect = 3, .exit = 9, .text = STR("tail"),
                   .to = DELIVERY_TIMEOUT, .body = STR("\x01\x02\x01"), .until = AT + 7,
-                  .title = STR("agent:auto-1:main"), .node = STR("bwrap+landlock"),
-                  .reason = STR("enforced"))},
+                  .outcome.reference = STR("agent:auto-1:main"),
+                  .outcome.sandbox = STR("bwrap+landlock"), .outcome.scope = STR("enforced"))},
     {"signal.effect.ended", "every.4", &OF_SIGNAL,
      EVERY_SIGNAL(SIGNAL_EFFECT_ENDED, .effect = 3, .exit = 9, .text = STR("tail"),
                   .to = DELIVERY_TIMEOUT, .body = STR("\x01\x02\x01"), .until = AT + 7,
-                  .title = STR("agent:auto-1:main"), .node = STR("bwrap+landlock"),
-                  .reason = STR("enforced"), .command = STR("memory 512 MiB (cgroup)"))},
+                  .outcome.reference = STR("agent:auto-1:main"),
+                  .outcome.sandbox = STR("bwrap+landlock"), .outcome.scope = STR("enforced"),
+                  .outcome.limits = STR("memory 512 MiB (cgroup)"))},
     {"signal.effect.lost", "full", &OF_SIGNAL, SIGNAL_SAMPLE(SIGNAL_EFFECT_LOST, .effect = 127)},
     {"signal.effect.lost", "minimal", &OF_SIGNAL, SIGNAL_MINIMAL(SIGNAL_EFFECT_LOST)},
     {"signal.effect.lost", "every", &OF_SIGNAL, EVERY_SIGNAL(SIGNAL_EFFECT_LOST, .effect = 3)},
     {"signal.effect.lost", "every.2", &OF_SIGNAL,
      EVERY_SIGNAL(SIGNAL_EFFECT_LOST, .effect = 3, .host = 7)},
     {"signal.goal.update", "every", &OF_SIGNAL,
-     EVERY_SIGNAL(SIGNAL_GOAL_UPDATE, .to = 1, .title = STR("new"), .body = STR("\x01\x03\x01p"),
-                  .tags = STR("\x01"), .priority = PRIORITY_LOW, .base = HASH_BYTES,
+     EVERY_SIGNAL(SIGNAL_GOAL_UPDATE, .to = 1, .describe.title = STR("new"),
+                  .body = STR("\x01\x03\x01p"), .describe.tags = STR("\x01"),
+                  .describe.priority = PRIORITY_LOW, .describe.base = HASH_BYTES,
                   .reason = STR("less urgent"))},
     {"signal.goal.update", "minimal", &OF_SIGNAL, SIGNAL_MINIMAL(SIGNAL_GOAL_UPDATE)},
     {"signal.goal.move", "every", &OF_SIGNAL,
      EVERY_SIGNAL(SIGNAL_GOAL_MOVE, .to = GOAL_CANCELLED, .reason = STR("not wanted"))},
     {"signal.goal.move", "minimal", &OF_SIGNAL, SIGNAL_MINIMAL(SIGNAL_GOAL_MOVE)},
 #define PLAN_SAMPLE(k) \
-    EVERY_SIGNAL(k, .body = STR("\x01\x03\x00"), .expected = 300, .why = REASON_GUARD_VIOLATION, \
-                 .reason = STR("again"), .node = STR("T1.1"))
+    EVERY_SIGNAL(k, .body = STR("\x01\x03\x00"), .plan.expected = 300, \
+                 .plan.why = REASON_GUARD_VIOLATION, .reason = STR("again"), \
+                 .work.node = STR("T1.1"))
     {"signal.plan.apply", "every", &OF_SIGNAL, PLAN_SAMPLE(SIGNAL_PLAN_APPLY)},
     {"signal.plan.apply", "minimal", &OF_SIGNAL, SIGNAL_MINIMAL(SIGNAL_PLAN_APPLY)},
     {"signal.plan.review", "every", &OF_SIGNAL, PLAN_SAMPLE(SIGNAL_PLAN_REVIEW)},
@@ -670,9 +677,9 @@ static const struct golden {
     {"signal.work.add", "every", &OF_SIGNAL, PLAN_SAMPLE(SIGNAL_WORK_ADD)},
     {"signal.work.add", "minimal", &OF_SIGNAL, SIGNAL_MINIMAL(SIGNAL_WORK_ADD)},
 #define WORK_SAMPLE(k) \
-    EVERY_SIGNAL(k, .node = STR("S1.1.1"), .to = NODE_BLOCKED, .reason = STR("needs a key"), \
-                 .text = STR("commit 1a2b"), .override = 1, .blocked = BLOCKED_BY_CREDENTIAL, \
-                 .expected = 4)
+    EVERY_SIGNAL(k, .work.node = STR("S1.1.1"), .to = NODE_BLOCKED, .reason = STR("needs a key"), \
+                 .text = STR("commit 1a2b"), .work.override = 1, \
+                 .work.blocked = BLOCKED_BY_CREDENTIAL, .plan.expected = 4)
     {"signal.work.move", "every", &OF_SIGNAL, WORK_SAMPLE(SIGNAL_WORK_MOVE)},
     {"signal.work.move", "minimal", &OF_SIGNAL, SIGNAL_MINIMAL(SIGNAL_WORK_MOVE)},
     {"signal.work.follow", "every", &OF_SIGNAL, WORK_SAMPLE(SIGNAL_WORK_FOLLOW)},
@@ -682,7 +689,7 @@ static const struct golden {
     {"signal.goal.release", "minimal", &OF_SIGNAL, SIGNAL_MINIMAL(SIGNAL_GOAL_RELEASE)},
     {"signal.part.put", "every", &OF_SIGNAL,
      EVERY_SIGNAL(SIGNAL_PART_PUT, .to = PART_RUN, .body = STR("\x01\x03\x03R_1"), .effect = 2,
-                  .expected = 9)},
+                  .plan.expected = 9)},
     {"signal.part.put", "minimal", &OF_SIGNAL, SIGNAL_MINIMAL(SIGNAL_PART_PUT)},
     {"signal.policy.change", "every", &OF_SIGNAL,
      EVERY_SIGNAL(SIGNAL_POLICY_CHANGE, .text = STR("stuck.same_error_count: 3 -> 2"),
@@ -695,22 +702,24 @@ static const struct golden {
      EVERY_SIGNAL(SIGNAL_FLEET_RESUME, .text = STR("everything"), .reason = STR("it is paid"))},
     {"signal.fleet.resume", "minimal", &OF_SIGNAL, SIGNAL_MINIMAL(SIGNAL_FLEET_RESUME)},
 #define AGENT_SAMPLE(k) \
-    EVERY_SIGNAL(k, .assignment = 3, .body = STR("\x01\x02\x01"), .node = STR("S1.1.1"), \
-                 .reason = STR("it said so"), .to = 1, .until = AT + 8)
+    EVERY_SIGNAL(k, .about.assignment = 3, .body = STR("\x01\x02\x01"), \
+                 .work.node = STR("S1.1.1"), .reason = STR("it said so"), .to = 1, \
+                 .until = AT + 8)
 #define ASK_SAMPLE(k) \
-    EVERY_SIGNAL(k, .question = 2, .to = 3, .text = STR("the second"), .until = AT + 9, \
-                 .reason = STR("it is late"), .assignment = 4, .body = STR("\x01\x03\x01p"), \
-                 .node = STR("T1.1"))
+    EVERY_SIGNAL(k, .about.question = 2, .to = 3, .text = STR("the second"), .until = AT + 9, \
+                 .reason = STR("it is late"), .about.assignment = 4, .body = STR("\x01\x03\x01p"), \
+                 .work.node = STR("T1.1"))
 #define AGENT_OF_RUN(k) \
-    EVERY_SIGNAL(k, .assignment = 3, .body = STR("\x01\x02\x01"), .node = STR("S1.1.1"), \
-                 .reason = STR("it said so"), .to = 1, .until = AT + 8, .run = 12)
+    EVERY_SIGNAL(k, .about.assignment = 3, .body = STR("\x01\x02\x01"), \
+                 .work.node = STR("S1.1.1"), .reason = STR("it said so"), .to = 1, \
+                 .until = AT + 8, .about.run = 12)
 #define ASK_OF_RUN(k) \
-    EVERY_SIGNAL(k, .question = 2, .to = 3, .text = STR("the second"), .until = AT + 9, \
-                 .reason = STR("it is late"), .assignment = 4, .body = STR("\x01\x03\x01p"), \
-                 .node = STR("T1.1"), .run = 12, .title = STR("9fceb02d"))
+    EVERY_SIGNAL(k, .about.question = 2, .to = 3, .text = STR("the second"), .until = AT + 9, \
+                 .reason = STR("it is late"), .about.assignment = 4, .body = STR("\x01\x03\x01p"), \
+                 .work.node = STR("T1.1"), .about.run = 12, .commit = STR("9fceb02d"))
 #define ADMISSION_SAMPLE(k) \
-    EVERY_SIGNAL(k, .assignment = 5, .body = STR("\x01\x02\x07"), .admission = 6, \
-                 .until = AT + 10, .cost = 1ull << 40, .tokens = 300, .to = 1, \
+    EVERY_SIGNAL(k, .about.assignment = 5, .body = STR("\x01\x02\x07"), .admission = 6, \
+                 .until = AT + 10, .spent.cost = 1ull << 40, .spent.tokens = 300, .to = 1, \
                  .reason = STR("used up"))
     {"signal.agent.seen", "every", &OF_SIGNAL, AGENT_SAMPLE(SIGNAL_AGENT_SEEN)},
     {"signal.agent.seen", "every.host", &OF_SIGNAL, AGENT_OF_RUN(SIGNAL_AGENT_SEEN)},
@@ -722,7 +731,7 @@ static const struct golden {
     {"signal.agent.progress", "every.host", &OF_SIGNAL, AGENT_OF_RUN(SIGNAL_AGENT_PROGRESS)},
     {"signal.agent.progress", "minimal", &OF_SIGNAL, SIGNAL_MINIMAL(SIGNAL_AGENT_PROGRESS)},
     {"signal.run.braked", "every", &OF_SIGNAL,
-     EVERY_SIGNAL(SIGNAL_RUN_BRAKED, .assignment = 3, .effect = 9,
+     EVERY_SIGNAL(SIGNAL_RUN_BRAKED, .about.assignment = 3, .effect = 9,
                   .reason = STR("the disk is nearly full"), .text = STR("12 MiB free"))},
     {"signal.run.braked", "minimal", &OF_SIGNAL, SIGNAL_MINIMAL(SIGNAL_RUN_BRAKED)},
     {"signal.clock.stepped", "every", &OF_SIGNAL,
@@ -764,7 +773,7 @@ static const struct golden {
     {"signal.work.retry", "every", &OF_SIGNAL, WORK_SAMPLE(SIGNAL_WORK_RETRY)},
     {"signal.work.retry", "minimal", &OF_SIGNAL, SIGNAL_MINIMAL(SIGNAL_WORK_RETRY)},
     {"signal.host.lost", "every", &OF_SIGNAL,
-     EVERY_SIGNAL(SIGNAL_HOST_LOST, .to = 7, .admission = 6, .override = 1)},
+     EVERY_SIGNAL(SIGNAL_HOST_LOST, .to = 7, .admission = 6, .returned = 1)},
     {"signal.host.lost", "minimal", &OF_SIGNAL, SIGNAL_MINIMAL(SIGNAL_HOST_LOST)},
     {"signal.lane.ask", "every", &OF_SIGNAL, ADMISSION_SAMPLE(SIGNAL_LANE_ASK)},
     {"signal.lane.ask", "minimal", &OF_SIGNAL, SIGNAL_MINIMAL(SIGNAL_LANE_ASK)},
@@ -800,62 +809,81 @@ static const struct golden {
             __VA_ARGS__ \
         } \
     }
-    {"effect.spawn", "before", &OF_SPAWN, AGENT_EFFECT(WORDS_TASK, .commit = {0})},
-    {"effect.spawn", "every", &OF_SPAWN, AGENT_EFFECT(WORDS_TASK, .commit = STR("9fceb02d"))},
+    {"effect.spawn", "before", &OF_SPAWN, AGENT_EFFECT(WORDS_TASK, .candidate.commit = {0})},
+    {"effect.spawn", "every", &OF_SPAWN,
+     AGENT_EFFECT(WORDS_TASK, .candidate.commit = STR("9fceb02d"))},
     {"effect.spawn", "every.2", &OF_SPAWN,
-     AGENT_EFFECT(WORDS_TASK, .commit = STR("9fceb02d"), .start = HASH_BYTES, .permits = 1)},
+     AGENT_EFFECT(WORDS_TASK, .candidate.commit = STR("9fceb02d"), .start = HASH_BYTES,
+                  .permits = 1)},
     {"effect.spawn", "every.host", &OF_SPAWN,
-     AGENT_EFFECT(WORDS_TASK, .commit = STR("9fceb02d"), .start = HASH_BYTES, .permits = 1,
-                  .orphan_after = 900000000, .onto = STR("77d02b1"), .snapshot = STR("a41c09e"),
-                  .conflict = STR("5ca1ab1e"), .digest = HASH_BYTES)},
+     AGENT_EFFECT(WORDS_TASK, .candidate.commit = STR("9fceb02d"), .start = HASH_BYTES,
+                  .permits = 1, .orphan_after = 900000000, .candidate.onto = STR("77d02b1"),
+                  .candidate.snapshot = STR("a41c09e"), .candidate.conflict = STR("5ca1ab1e"),
+                  .candidate.digest = HASH_BYTES)},
     {"effect.spawn", "minimal", &OF_SPAWN, {.effect = {.within = 0}}},
-    {"effect.send", "before", &OF_SEND, AGENT_EFFECT(WORDS_AGAIN, .commit = {0})},
-    {"effect.send", "every", &OF_SEND, AGENT_EFFECT(WORDS_AGAIN, .commit = STR("9fceb02d"))},
+    {"effect.send", "before", &OF_SEND, AGENT_EFFECT(WORDS_AGAIN, .candidate.commit = {0})},
+    {"effect.send", "every", &OF_SEND,
+     AGENT_EFFECT(WORDS_AGAIN, .candidate.commit = STR("9fceb02d"))},
     {"effect.send", "every.2", &OF_SEND,
-     AGENT_EFFECT(WORDS_AGAIN, .commit = STR("9fceb02d"), .start = HASH_BYTES, .permits = 1)},
+     AGENT_EFFECT(WORDS_AGAIN, .candidate.commit = STR("9fceb02d"), .start = HASH_BYTES,
+                  .permits = 1)},
     {"effect.send", "every.host", &OF_SEND,
-     AGENT_EFFECT(WORDS_AGAIN, .commit = STR("9fceb02d"), .start = HASH_BYTES, .permits = 1,
-                  .orphan_after = 900000000, .onto = STR("77d02b1"), .snapshot = STR("a41c09e"),
-                  .conflict = STR("5ca1ab1e"), .digest = HASH_BYTES)},
+     AGENT_EFFECT(WORDS_AGAIN, .candidate.commit = STR("9fceb02d"), .start = HASH_BYTES,
+                  .permits = 1, .orphan_after = 900000000, .candidate.onto = STR("77d02b1"),
+                  .candidate.snapshot = STR("a41c09e"), .candidate.conflict = STR("5ca1ab1e"),
+                  .candidate.digest = HASH_BYTES)},
     {"effect.send", "minimal", &OF_SEND, {.effect = {.within = 0}}},
-    {"effect.look", "before", &OF_LOOK, AGENT_EFFECT(WORDS_NUDGE, .commit = {0})},
-    {"effect.look", "every", &OF_LOOK, AGENT_EFFECT(WORDS_NUDGE, .commit = STR("9fceb02d"))},
+    {"effect.look", "before", &OF_LOOK, AGENT_EFFECT(WORDS_NUDGE, .candidate.commit = {0})},
+    {"effect.look", "every", &OF_LOOK,
+     AGENT_EFFECT(WORDS_NUDGE, .candidate.commit = STR("9fceb02d"))},
     {"effect.look", "every.2", &OF_LOOK,
-     AGENT_EFFECT(WORDS_NUDGE, .commit = STR("9fceb02d"), .start = HASH_BYTES, .permits = 1)},
+     AGENT_EFFECT(WORDS_NUDGE, .candidate.commit = STR("9fceb02d"), .start = HASH_BYTES,
+                  .permits = 1)},
     {"effect.look", "every.host", &OF_LOOK,
-     AGENT_EFFECT(WORDS_NUDGE, .commit = STR("9fceb02d"), .start = HASH_BYTES, .permits = 1,
-                  .orphan_after = 900000000, .onto = STR("77d02b1"), .snapshot = STR("a41c09e"),
-                  .conflict = STR("5ca1ab1e"), .digest = HASH_BYTES)},
+     AGENT_EFFECT(WORDS_NUDGE, .candidate.commit = STR("9fceb02d"), .start = HASH_BYTES,
+                  .permits = 1, .orphan_after = 900000000, .candidate.onto = STR("77d02b1"),
+                  .candidate.snapshot = STR("a41c09e"), .candidate.conflict = STR("5ca1ab1e"),
+                  .candidate.digest = HASH_BYTES)},
     {"effect.look", "minimal", &OF_LOOK, {.effect = {.within = 0}}},
-    {"effect.stop", "before", &OF_STOP, AGENT_EFFECT(WORDS_HANDOVER, .commit = {0})},
-    {"effect.stop", "every", &OF_STOP, AGENT_EFFECT(WORDS_HANDOVER, .commit = STR("9fceb02d"))},
+    {"effect.stop", "before", &OF_STOP, AGENT_EFFECT(WORDS_HANDOVER, .candidate.commit = {0})},
+    {"effect.stop", "every", &OF_STOP,
+     AGENT_EFFECT(WORDS_HANDOVER, .candidate.commit = STR("9fceb02d"))},
     {"effect.stop", "every.2", &OF_STOP,
-     AGENT_EFFECT(WORDS_HANDOVER, .commit = STR("9fceb02d"), .start = HASH_BYTES, .permits = 1)},
+     AGENT_EFFECT(WORDS_HANDOVER, .candidate.commit = STR("9fceb02d"), .start = HASH_BYTES,
+                  .permits = 1)},
     {"effect.stop", "every.host", &OF_STOP,
-     AGENT_EFFECT(WORDS_HANDOVER, .commit = STR("9fceb02d"), .start = HASH_BYTES, .permits = 1,
-                  .orphan_after = 900000000, .onto = STR("77d02b1"), .snapshot = STR("a41c09e"),
-                  .conflict = STR("5ca1ab1e"), .digest = HASH_BYTES)},
+     AGENT_EFFECT(WORDS_HANDOVER, .candidate.commit = STR("9fceb02d"), .start = HASH_BYTES,
+                  .permits = 1, .orphan_after = 900000000, .candidate.onto = STR("77d02b1"),
+                  .candidate.snapshot = STR("a41c09e"), .candidate.conflict = STR("5ca1ab1e"),
+                  .candidate.digest = HASH_BYTES)},
     {"effect.stop", "minimal", &OF_STOP, {.effect = {.within = 0}}},
-    {"effect.check", "every", &OF_CHECK, AGENT_EFFECT(WORDS_BLOCK, .commit = STR("9fceb02d"))},
+    {"effect.check", "every", &OF_CHECK,
+     AGENT_EFFECT(WORDS_BLOCK, .candidate.commit = STR("9fceb02d"))},
     {"effect.check", "every.2", &OF_CHECK,
-     AGENT_EFFECT(WORDS_BLOCK, .commit = STR("9fceb02d"), .start = HASH_BYTES, .permits = 1)},
+     AGENT_EFFECT(WORDS_BLOCK, .candidate.commit = STR("9fceb02d"), .start = HASH_BYTES,
+                  .permits = 1)},
     {"effect.check", "every.host", &OF_CHECK,
-     AGENT_EFFECT(WORDS_BLOCK, .commit = STR("9fceb02d"), .start = HASH_BYTES, .permits = 1,
-                  .orphan_after = 900000000, .onto = STR("77d02b1"), .snapshot = STR("a41c09e"),
-                  .conflict = STR("5ca1ab1e"), .digest = HASH_BYTES)},
+     AGENT_EFFECT(WORDS_BLOCK, .candidate.commit = STR("9fceb02d"), .start = HASH_BYTES,
+                  .permits = 1, .orphan_after = 900000000, .candidate.onto = STR("77d02b1"),
+                  .candidate.snapshot = STR("a41c09e"), .candidate.conflict = STR("5ca1ab1e"),
+                  .candidate.digest = HASH_BYTES)},
     {"effect.check", "minimal", &OF_CHECK, {.effect = {.within = 0}}},
-    {"effect.land", "every", &OF_LAND, AGENT_EFFECT(WORDS_ANSWER, .commit = STR("9fceb02d"))},
+    {"effect.land", "every", &OF_LAND,
+     AGENT_EFFECT(WORDS_ANSWER, .candidate.commit = STR("9fceb02d"))},
     {"effect.land", "every.2", &OF_LAND,
-     AGENT_EFFECT(WORDS_ANSWER, .commit = STR("9fceb02d"), .start = HASH_BYTES, .permits = 1)},
+     AGENT_EFFECT(WORDS_ANSWER, .candidate.commit = STR("9fceb02d"), .start = HASH_BYTES,
+                  .permits = 1)},
     {"effect.land", "every.host", &OF_LAND,
-     AGENT_EFFECT(WORDS_ANSWER, .commit = STR("9fceb02d"), .start = HASH_BYTES, .permits = 1,
-                  .orphan_after = 900000000, .onto = STR("77d02b1"), .snapshot = STR("a41c09e"),
-                  .conflict = STR("5ca1ab1e"), .digest = HASH_BYTES)},
+     AGENT_EFFECT(WORDS_ANSWER, .candidate.commit = STR("9fceb02d"), .start = HASH_BYTES,
+                  .permits = 1, .orphan_after = 900000000, .candidate.onto = STR("77d02b1"),
+                  .candidate.snapshot = STR("a41c09e"), .candidate.conflict = STR("5ca1ab1e"),
+                  .candidate.digest = HASH_BYTES)},
     {"effect.land", "minimal", &OF_LAND, {.effect = {.within = 0}}},
     {"effect.thaw", "every", &OF_THAW,
-     AGENT_EFFECT(WORDS_ANSWER, .commit = STR("9fceb02d"), .start = HASH_BYTES, .permits = 1,
-                  .orphan_after = 900000000, .onto = STR("77d02b1"), .snapshot = STR("a41c09e"),
-                  .conflict = STR("5ca1ab1e"), .digest = HASH_BYTES)},
+     AGENT_EFFECT(WORDS_ANSWER, .candidate.commit = STR("9fceb02d"), .start = HASH_BYTES,
+                  .permits = 1, .orphan_after = 900000000, .candidate.onto = STR("77d02b1"),
+                  .candidate.snapshot = STR("a41c09e"), .candidate.conflict = STR("5ca1ab1e"),
+                  .candidate.digest = HASH_BYTES)},
     {"effect.thaw", "minimal", &OF_THAW, {.effect = {.within = 0}}},
     {"effect.tell", "every", &OF_TELL, {.effect = {.to = GOAL_BYTES, .body = STR("\x01\x1b")}}},
     {"effect.tell", "minimal", &OF_TELL, {.effect = {.within = 0}}},
@@ -869,67 +897,67 @@ static const struct golden {
      &OF_HOT,
      {.goal = {.status = GOAL_COMPLETED,
                .need = NEED_FAILED,
-               .created_at = AT,
-               .updated_at = AT + 5,
-               .reports = 300,
-               .effects_made = 128,
-               .last_exit = -9}}},
-    {"goal.hot", "minimal", &OF_HOT, {.goal = {.reports = 0}}},
+               .times.created_at = AT,
+               .times.updated_at = AT + 5,
+               .progress.reports = 300,
+               .effects.made = 128,
+               .progress.last_exit = -9}}},
+    {"goal.hot", "minimal", &OF_HOT, {.goal = {.progress.reports = 0}}},
     {"goal.hot",
      "every",
      &OF_HOT,
      {.goal = {.status = GOAL_ARCHIVED,
                .need = NEED_UNCONFIRMED,
-               .created_at = AT,
-               .updated_at = AT + 5,
-               .reports = 1,
-               .effects_made = 2,
-               .last_exit = 3,
+               .times.created_at = AT,
+               .times.updated_at = AT + 5,
+               .progress.reports = 1,
+               .effects.made = 2,
+               .progress.last_exit = 3,
                .priority = PRIORITY_HIGH,
                .text = HASH_BYTES,
-               .plan_version = 4,
-               .nodes_made = 5,
-               .percent = 66,
-               .proposal = HASH_BYTES,
-               .proposal_base = 6,
-               .review = 1,
-               .ended_at = AT + 6,
+               .plan.version = 4,
+               .plan.nodes_made = 5,
+               .progress.percent = 66,
+               .plan.proposal = HASH_BYTES,
+               .plan.proposal_base = 6,
+               .plan.review = 1,
+               .times.ended_at = AT + 6,
                .era = 7,
-               .working = 8,
+               .progress.working = 8,
                .parts_made = 9,
                .shown = 10,
-               .succeeded = 1,
-               .reopened = 1}}},
+               .progress.succeeded = 1,
+               .plan.reopened = 1}}},
     {"goal.hot",
      "every.2",
      &OF_HOT,
      {.goal = {.status = GOAL_ARCHIVED,
                .need = NEED_UNCONFIRMED,
-               .created_at = AT,
-               .updated_at = AT + 5,
-               .reports = 1,
-               .effects_made = 2,
-               .last_exit = 3,
+               .times.created_at = AT,
+               .times.updated_at = AT + 5,
+               .progress.reports = 1,
+               .effects.made = 2,
+               .progress.last_exit = 3,
                .priority = PRIORITY_HIGH,
                .text = HASH_BYTES,
-               .plan_version = 4,
-               .nodes_made = 5,
-               .percent = 66,
-               .proposal = HASH_BYTES,
-               .proposal_base = 6,
-               .review = 1,
-               .ended_at = AT + 6,
+               .plan.version = 4,
+               .plan.nodes_made = 5,
+               .progress.percent = 66,
+               .plan.proposal = HASH_BYTES,
+               .plan.proposal_base = 6,
+               .plan.review = 1,
+               .times.ended_at = AT + 6,
                .era = 7,
-               .working = 8,
+               .progress.working = 8,
                .parts_made = 9,
                .shown = 10,
-               .succeeded = 1,
-               .reopened = 1,
+               .progress.succeeded = 1,
+               .plan.reopened = 1,
                .admission = 11,
-               .questions = 12,
-               .notices = 13,
-               .notices_since = AT + 7,
-               .wants_at = AT + 8,
+               .people.questions = 12,
+               .people.notices = 13,
+               .people.notices_since = AT + 7,
+               .times.wants_at = AT + 8,
                .pace = {.next = AT + 9,
                         .since = AT + 10,
                         .struck = 14,
@@ -937,39 +965,39 @@ static const struct golden {
                         .released_at = AT + 11,
                         .alone_at = AT + 12},
                .origin = HASH_BYTES,
-               .cost = 15,
-               .tokens = 16,
-               .starts = 17}}},
+               .spent.cost = 15,
+               .spent.tokens = 16,
+               .spent.starts = 17}}},
     {"goal.hot",
      "every.3",
      &OF_HOT,
      {.goal = {.status = GOAL_ARCHIVED,
                .need = NEED_UNCONFIRMED,
-               .created_at = AT,
-               .updated_at = AT + 5,
-               .reports = 1,
-               .effects_made = 2,
-               .last_exit = 3,
+               .times.created_at = AT,
+               .times.updated_at = AT + 5,
+               .progress.reports = 1,
+               .effects.made = 2,
+               .progress.last_exit = 3,
                .priority = PRIORITY_HIGH,
                .text = HASH_BYTES,
-               .plan_version = 4,
-               .nodes_made = 5,
-               .percent = 66,
-               .proposal = HASH_BYTES,
-               .proposal_base = 6,
-               .review = 1,
-               .ended_at = AT + 6,
+               .plan.version = 4,
+               .plan.nodes_made = 5,
+               .progress.percent = 66,
+               .plan.proposal = HASH_BYTES,
+               .plan.proposal_base = 6,
+               .plan.review = 1,
+               .times.ended_at = AT + 6,
                .era = 7,
-               .working = 8,
+               .progress.working = 8,
                .parts_made = 9,
                .shown = 10,
-               .succeeded = 1,
-               .reopened = 1,
+               .progress.succeeded = 1,
+               .plan.reopened = 1,
                .admission = 11,
-               .questions = 12,
-               .notices = 13,
-               .notices_since = AT + 7,
-               .wants_at = AT + 8,
+               .people.questions = 12,
+               .people.notices = 13,
+               .people.notices_since = AT + 7,
+               .times.wants_at = AT + 8,
                .pace = {.next = AT + 9,
                         .since = AT + 10,
                         .struck = 14,
@@ -977,11 +1005,11 @@ static const struct golden {
                         .released_at = AT + 11,
                         .alone_at = AT + 12},
                .origin = HASH_BYTES,
-               .cost = 15,
-               .tokens = 16,
-               .starts = 17,
-               .clock = -3,
-               .clock_id = 18,
+               .spent.cost = 15,
+               .spent.tokens = 16,
+               .spent.starts = 17,
+               .clock.steps = -3,
+               .clock.id = 18,
                .workspace = 1}}},
     {"evidence",
      "full",
@@ -1016,8 +1044,8 @@ static const struct golden {
                    .reason = STR("needs a key"),
                    .by = WHO_HUMAN,
                    .override = 1,
-                   .plan_version = 6,
-                   .why = REASON_REPLAN,
+                   .plan.version = 6,
+                   .plan.why = REASON_REPLAN,
                    .more = HASH_BYTES,
                    .trace = STR("trace-7"),
                    .blocked = BLOCKED_BY_PERSON,
@@ -1041,20 +1069,20 @@ static const struct golden {
                    .reason = STR("needs a key"),
                    .by = WHO_HUMAN,
                    .override = 1,
-                   .plan_version = 6,
-                   .why = REASON_REPLAN,
+                   .plan.version = 6,
+                   .plan.why = REASON_REPLAN,
                    .more = HASH_BYTES,
                    .trace = STR("trace-7"),
                    .blocked = BLOCKED_BY_PERSON,
                    .assignment = STR("A_1"),
-                   .owner = 8,
-                   .input = STR("\x01\x03"),
-                   .input_apart = HASH_BYTES,
+                   .replay.owner = 8,
+                   .replay.input = STR("\x01\x03"),
+                   .replay.input_apart = HASH_BYTES,
                    .question = STR("Q_1"),
                    .until = AT,
                    .count = 9,
-                   .era = 10,
-                   .level = 4}}},
+                   .replay.era = 10,
+                   .replay.level = 4}}},
     {"evidence",
      "every.sampled",
      &OF_EVIDENCE,
@@ -1074,22 +1102,22 @@ static const struct golden {
                    .reason = STR("needs a key"),
                    .by = WHO_HUMAN,
                    .override = 1,
-                   .plan_version = 6,
-                   .why = REASON_REPLAN,
+                   .plan.version = 6,
+                   .plan.why = REASON_REPLAN,
                    .more = HASH_BYTES,
                    .trace = STR("trace-7"),
                    .blocked = BLOCKED_BY_PERSON,
                    .assignment = STR("A_1"),
-                   .owner = 8,
-                   .input = STR("\x01\x03"),
-                   .input_apart = HASH_BYTES,
+                   .replay.owner = 8,
+                   .replay.input = STR("\x01\x03"),
+                   .replay.input_apart = HASH_BYTES,
                    .question = STR("Q_1"),
                    .until = AT,
                    .count = 9,
-                   .era = 10,
-                   .level = 4,
-                   .samples = STR("\x01\x03"),
-                   .samples_apart = HASH_BYTES}}},
+                   .replay.era = 10,
+                   .replay.level = 4,
+                   .replay.samples = STR("\x01\x03"),
+                   .replay.samples_apart = HASH_BYTES}}},
     {"goal_text",
      "every",
      &OF_GOAL_TEXT,
@@ -1120,11 +1148,11 @@ static const struct golden {
                .retired = 1,
                .blocked = BLOCKED_BY_FAILURE,
                .effort = 90,
-               .created_at = AT,
-               .updated_at = AT + 1,
-               .started_at = AT + 2,
-               .ended_at = AT + 3,
-               .queued_at = AT + 4,
+               .times.created_at = AT,
+               .times.updated_at = AT + 1,
+               .times.started_at = AT + 2,
+               .times.ended_at = AT + 3,
+               .times.queued_at = AT + 4,
                .text = HASH_BYTES,
                .why = HASH_BYTES,
                .depends = {0, 1, 300},
@@ -1141,11 +1169,11 @@ static const struct golden {
                .retired = 1,
                .blocked = BLOCKED_BY_FAILURE,
                .effort = 90,
-               .created_at = AT,
-               .updated_at = AT + 1,
-               .started_at = AT + 2,
-               .ended_at = AT + 3,
-               .queued_at = AT + 4,
+               .times.created_at = AT,
+               .times.updated_at = AT + 1,
+               .times.started_at = AT + 2,
+               .times.ended_at = AT + 3,
+               .times.queued_at = AT + 4,
                .text = HASH_BYTES,
                .why = HASH_BYTES,
                .depends = {0, 1, 300},
@@ -1165,11 +1193,11 @@ static const struct golden {
                .retired = 1,
                .blocked = BLOCKED_BY_FAILURE,
                .effort = 90,
-               .created_at = AT,
-               .updated_at = AT + 1,
-               .started_at = AT + 2,
-               .ended_at = AT + 3,
-               .queued_at = AT + 4,
+               .times.created_at = AT,
+               .times.updated_at = AT + 1,
+               .times.started_at = AT + 2,
+               .times.ended_at = AT + 3,
+               .times.queued_at = AT + 4,
                .text = HASH_BYTES,
                .why = HASH_BYTES,
                .depends = {0, 1, 300},
@@ -1190,11 +1218,11 @@ static const struct golden {
                .retired = 1,
                .blocked = BLOCKED_BY_FAILURE,
                .effort = 90,
-               .created_at = AT,
-               .updated_at = AT + 1,
-               .started_at = AT + 2,
-               .ended_at = AT + 3,
-               .queued_at = AT + 4,
+               .times.created_at = AT,
+               .times.updated_at = AT + 1,
+               .times.started_at = AT + 2,
+               .times.ended_at = AT + 3,
+               .times.queued_at = AT + 4,
                .text = HASH_BYTES,
                .why = HASH_BYTES,
                .depends = {0, 1, 300},
@@ -1203,12 +1231,12 @@ static const struct golden {
                .role = "coder",
                .attempts = 5,
                .start = HASH_BYTES,
-               .contract = 1,
-               .completion = 1,
-               .confidence = 2,
-               .report = HASH_BYTES,
-               .proof = PROOF_LANDED,
-               .landed = HASH_BYTES}}},
+               .contract.given = 1,
+               .result.completion = 1,
+               .result.confidence = 2,
+               .result.report = HASH_BYTES,
+               .result.proof = PROOF_LANDED,
+               .result.landed = HASH_BYTES}}},
     {"node",
      "every.5",
      &OF_NODE,
@@ -1221,11 +1249,11 @@ static const struct golden {
                .retired = 1,
                .blocked = BLOCKED_BY_FAILURE,
                .effort = 90,
-               .created_at = AT,
-               .updated_at = AT + 1,
-               .started_at = AT + 2,
-               .ended_at = AT + 3,
-               .queued_at = AT + 4,
+               .times.created_at = AT,
+               .times.updated_at = AT + 1,
+               .times.started_at = AT + 2,
+               .times.ended_at = AT + 3,
+               .times.queued_at = AT + 4,
                .text = HASH_BYTES,
                .why = HASH_BYTES,
                .depends = {0, 1, 300},
@@ -1234,15 +1262,15 @@ static const struct golden {
                .role = "coder",
                .attempts = 5,
                .start = HASH_BYTES,
-               .contract = 1,
-               .completion = 1,
-               .confidence = 2,
-               .report = HASH_BYTES,
-               .proof = PROOF_LANDED,
-               .landed = HASH_BYTES,
-               .on_failure = ON_FAILURE_ESCALATE,
-               .wants_report = 1,
-               .verdict = HASH_BYTES}}},
+               .contract.given = 1,
+               .result.completion = 1,
+               .result.confidence = 2,
+               .result.report = HASH_BYTES,
+               .result.proof = PROOF_LANDED,
+               .result.landed = HASH_BYTES,
+               .contract.on_failure = ON_FAILURE_ESCALATE,
+               .contract.wants_report = 1,
+               .result.verdict = HASH_BYTES}}},
     {"node",
      "every.host",
      &OF_NODE,
@@ -1255,11 +1283,11 @@ static const struct golden {
                .retired = 1,
                .blocked = BLOCKED_BY_FAILURE,
                .effort = 90,
-               .created_at = AT,
-               .updated_at = AT + 1,
-               .started_at = AT + 2,
-               .ended_at = AT + 3,
-               .queued_at = AT + 4,
+               .times.created_at = AT,
+               .times.updated_at = AT + 1,
+               .times.started_at = AT + 2,
+               .times.ended_at = AT + 3,
+               .times.queued_at = AT + 4,
                .text = HASH_BYTES,
                .why = HASH_BYTES,
                .depends = {0, 1, 300},
@@ -1268,20 +1296,20 @@ static const struct golden {
                .role = "coder",
                .attempts = 5,
                .start = HASH_BYTES,
-               .contract = 1,
-               .completion = 1,
-               .confidence = 2,
-               .report = HASH_BYTES,
-               .proof = PROOF_LANDED,
-               .landed = HASH_BYTES,
-               .on_failure = ON_FAILURE_ESCALATE,
-               .wants_report = 1,
-               .verdict = HASH_BYTES,
-               .run = 3,
-               .run_host = 2,
-               .orphan_after = 900000000,
-               .alone_at = AT + 11,
-               .lost_run = 3}}},
+               .contract.given = 1,
+               .result.completion = 1,
+               .result.confidence = 2,
+               .result.report = HASH_BYTES,
+               .result.proof = PROOF_LANDED,
+               .result.landed = HASH_BYTES,
+               .contract.on_failure = ON_FAILURE_ESCALATE,
+               .contract.wants_report = 1,
+               .result.verdict = HASH_BYTES,
+               .run.effect = 3,
+               .run.host = 2,
+               .run.orphan_after = 900000000,
+               .run.alone_at = AT + 11,
+               .run.lost = 3}}},
     {"node", "minimal", &OF_NODE, {.node = {.n = 0}}},
     {"node_text",
      "every",
@@ -1631,28 +1659,28 @@ static const struct golden {
                    .parent = 4,
                    .text = HASH_BYTES,
                    .options = 5,
-                   .fallback = 6,
+                   .fallback.option = 6,
                    .asked_at = AT,
                    .expires_at = AT + 1,
                    .applies_at = AT + 2,
                    .snoozed_until = AT + 3,
                    .acknowledged = 1,
-                   .answer = 7,
-                   .answer_text = HASH_BYTES,
-                   .fallback_text = HASH_BYTES,
+                   .answer.option = 7,
+                   .answer.text = HASH_BYTES,
+                   .fallback.text = HASH_BYTES,
                    .holds = 1,
                    .who = "agnes bert",
-                   .say_at = AT + 4,
-                   .times = 8,
-                   .channels = 2,
-                   .keys = {UINT32_MAX, 9},
-                   .failures = {0, 10},
-                   .again = {11, 300},
-                   .arrived = {12, 0},
-                   .effects = {13, 14},
-                   .began = {15, 16},
-                   .unsure = {0, 1},
-                   .references = {"#0", "#1", "#2", "#3", "#4", "#5", "#6", "#7"}}}},
+                   .sending.next_at = AT + 4,
+                   .sending.rounds = 8,
+                   .sending.channels = 2,
+                   .sending.keys = {UINT32_MAX, 9},
+                   .sending.failures = {0, 10},
+                   .sending.again = {11, 300},
+                   .sending.arrived = {12, 0},
+                   .sending.effects = {13, 14},
+                   .sending.began = {15, 16},
+                   .sending.unsure = {0, 1},
+                   .sending.references = {"#0", "#1", "#2", "#3", "#4", "#5", "#6", "#7"}}}},
     {"question", "minimal", &OF_QUESTION, {.question = {.n = 0}}},
     {"question_text",
      "every",
@@ -1766,63 +1794,65 @@ static const struct golden {
     { \
         .policy = { \
             .act_within = 1, \
-            .approve_plans = 2, \
-            .plan_agents = STR("auto-1 auto-2"), \
-            .agents = POLICY_AGENTS, \
-            .agent_count = 2, \
-            .most_at_once = 3, \
-            .most_per_goal = 4, \
-            .most_per_model = 5, \
-            .most_per_repository = 6, \
-            .most_per_account = 7, \
-            .most_per_team = 8, \
-            .allow_reassign = 9, \
-            .verify_by_person = 10, \
-            .allow_agents = STR("*"), \
-            .tick_every = 11, \
-            .idle_after = 12, \
-            .idle_in_tool = 13, \
-            .chatter_most = 14, \
-            .turn_most = 15, \
-            .context_most = 16, \
-            .first_rung = RUNG_REASSIGN, \
-            .max_retries = 17, \
-            .max_attempts = 18, \
-            .backoff_base = 19, \
-            .backoff_max = 20, \
-            .min_resend = 21, \
-            .planner = 22, \
-            .max_restarts = 23, \
-            .restart_window = 24, \
-            .actions_per_minute = 25, \
-            .blast_share = 26, \
-            .blast_least = 27, \
-            .budgets = POLICY_BUDGETS, \
-            .budget_count = 1, \
-            .quota_guess = 28, \
-            .channels = POLICY_CHANNELS, \
-            .channel_count = 2, \
-            .auto_escalate = 29, \
-            .notify_below = 30, \
-            .say_again = 31, \
-            .say_again_most = 32, \
-            .say_most = 33, \
-            .quiet_from = 34, \
-            .quiet_to = 35, \
-            .expires_after = 36, \
-            .undo_for = 37, \
-            .request_raise = 38, \
-            .messages_per_hour = 39, \
+            .plans.approve = 2, \
+            .plans.agents = STR("auto-1 auto-2"), \
+            .dispatch.agents = POLICY_AGENTS, \
+            .dispatch.agent_count = 2, \
+            .dispatch.most_at_once = 3, \
+            .dispatch.most_per_goal = 4, \
+            .dispatch.most_per_model = 5, \
+            .dispatch.most_per_repository = 6, \
+            .dispatch.most_per_account = 7, \
+            .dispatch.most_per_team = 8, \
+            .recovery.allow_reassign = 9, \
+            .checks.by_person = 10, \
+            .dispatch.allow_agents = STR("*"), \
+            .liveness.tick_every = 11, \
+            .liveness.idle_after = 12, \
+            .liveness.idle_in_tool = 13, \
+            .liveness.chatter_most = 14, \
+            .liveness.turn_most = 15, \
+            .liveness.context_most = 16, \
+            .recovery.first_rung = RUNG_REASSIGN, \
+            .recovery.max_retries = 17, \
+            .recovery.max_attempts = 18, \
+            .recovery.backoff_base = 19, \
+            .recovery.backoff_max = 20, \
+            .recovery.min_resend = 21, \
+            .recovery.planner = 22, \
+            .recovery.max_restarts = 23, \
+            .recovery.restart_window = 24, \
+            .pace.actions_per_minute = 25, \
+            .pace.blast_share = 26, \
+            .pace.blast_least = 27, \
+            .spending.budgets = POLICY_BUDGETS, \
+            .spending.budget_count = 1, \
+            .spending.quota_guess = 28, \
+            .people.channels = POLICY_CHANNELS, \
+            .people.channel_count = 2, \
+            .people.auto_escalate = 29, \
+            .people.notify_below = 30, \
+            .people.say_again = 31, \
+            .people.say_again_most = 32, \
+            .people.say_most = 33, \
+            .people.quiet_from = 34, \
+            .people.quiet_to = 35, \
+            .people.expires_after = 36, \
+            .people.undo_for = 37, \
+            .people.request_raise = 38, \
+            .people.messages_per_hour = 39, \
             __VA_ARGS__ \
         } \
     }
-    {"policy", "before", &OF_POLICY, POLICY_SAMPLE(.checks = 0)},
+    {"policy", "before", &OF_POLICY, POLICY_SAMPLE(.checks.configured = 0)},
     {"policy", "every", &OF_POLICY,
-     POLICY_SAMPLE(.checks = 1, .lands = 1, .check_rounds = 3, .check_within = 46)},
+     POLICY_SAMPLE(.checks.configured = 1, .landing.automatic = 1, .checks.rounds = 3,
+                   .checks.within = 46)},
     {"policy", "every.host", &OF_POLICY,
-     POLICY_SAMPLE(.checks = 1, .lands = 1, .check_rounds = 3, .check_within = 46,
-                   .orphan_after = 47, .workspace = 1ull << 40, .workspace_local = 1,
-                   .land_rechecks = 5)},
+     POLICY_SAMPLE(.checks.configured = 1, .landing.automatic = 1, .checks.rounds = 3,
+                   .checks.within = 46, .recovery.orphan_after = 47,
+                   .landing.workspace = 1ull << 40, .landing.workspace_local = 1,
+                   .landing.rechecks = 5)},
     {"policy", "minimal", &OF_POLICY, {.policy = {.act_within = 0}}},
     {"update",
      "every",
@@ -1908,28 +1938,28 @@ static const struct golden {
                  .title = STR("go on?"),
                  .text = STR("nobody knows"),
                  .task = STR("to see"),
-                 .options = {LINES, 2},
-                 .fallback = STR("no"),
-                 .expires_at = AT,
+                 .answers.options = {LINES, 2},
+                 .answers.fallback = STR("no"),
+                 .answers.expires_at = AT,
                  .node = STR("S1.1.1"),
                  .assignment = STR("A_1"),
                  .iteration = 1,
                  .rule = STR("ladder.ask"),
                  .reason = STR("no progress"),
-                 .detection_type = STR("stalled"),
-                 .detection_severity = STR("high"),
-                 .detection_message = STR("nothing moves"),
+                 .detection.type = STR("stalled"),
+                 .detection.severity = STR("high"),
+                 .detection.message = STR("nothing moves"),
                  .evidence = STR("{}"),
                  .recommendations = {LINES, 1},
-                 .intervention_level = STR("pause"),
-                 .intervention_reason = STR("to be safe"),
+                 .intervention.level = STR("pause"),
+                 .intervention.reason = STR("to be safe"),
                  .at = AT + 1,
-                 .times = 2,
-                 .earlier = STR("#7"),
-                 .unsure = 1,
+                 .attempt.times = 2,
+                 .attempt.earlier = STR("#7"),
+                 .attempt.unsure = 1,
                  .origin = {STR("chat"), STR("room 7"), STR("t1"), STR("a1")},
                  .url = STR("https://example.org/q/1")}}},
-    {"notice", "minimal", &OF_NOTICE, {.notice = {.times = 0}}},
+    {"notice", "minimal", &OF_NOTICE, {.notice = {.attempt.times = 0}}},
 };
 
 /* Joins the hexadecimal lines after a label; the bytes are in their own allocation. */
@@ -2155,20 +2185,20 @@ static void test_signals_end_at_their_limits(void **state) {
     struct signal back;
     for (size_t more = 0; more <= 1; more++) {
         const struct signal rows[] = {
-            {.kind = SIGNAL_GOAL_CREATE, .title = {long_text, LIMIT_TITLE + more}},
-            {.kind = SIGNAL_GOAL_CREATE, .command = {long_text, LIMIT_COMMAND + more}},
+            {.kind = SIGNAL_GOAL_CREATE, .describe.title = {long_text, LIMIT_TITLE + more}},
+            {.kind = SIGNAL_GOAL_CREATE, .describe.command = {long_text, LIMIT_COMMAND + more}},
             {.kind = SIGNAL_GOAL_REPORT, .text = {long_text, LIMIT_REPORT + more}},
             {.kind = SIGNAL_GOAL_MOVE, .reason = {long_text, LIMIT_REASON + more}},
-            {.kind = SIGNAL_WORK_MOVE, .node = {long_text, LIMIT_NODE_ID + more}},
+            {.kind = SIGNAL_WORK_MOVE, .work.node = {long_text, LIMIT_NODE_ID + more}},
             {.kind = SIGNAL_PLAN_APPLY, .body = {long_text, LIMIT_BODY + more}},
             {.kind = SIGNAL_GOAL_DUE, .body = {long_text, LIMIT_BODY + more}},
-            {.kind = SIGNAL_EFFECT_ENDED, .title = {long_text, LIMIT_SESSION + more}},
-            {.kind = SIGNAL_AGENT_UPDATE, .node = {long_text, LIMIT_NODE_ID + more}},
+            {.kind = SIGNAL_EFFECT_ENDED, .describe.title = {long_text, LIMIT_SESSION + more}},
+            {.kind = SIGNAL_AGENT_UPDATE, .work.node = {long_text, LIMIT_NODE_ID + more}},
             {.kind = SIGNAL_AGENT_ASK, .body = {long_text, LIMIT_BODY + more}},
             {.kind = SIGNAL_QUESTION_ANSWER, .text = {long_text, LIMIT_REPORT + more}},
             {.kind = SIGNAL_PERMIT_DENIED, .reason = {long_text, LIMIT_REASON + more}},
-            {.kind = SIGNAL_GOAL_DUE, .trace = {long_text, LIMIT_KEY + more}},
-            {.kind = SIGNAL_GOAL_DUE, .actor = {long_text, LIMIT_ACTOR + more}},
+            {.kind = SIGNAL_GOAL_DUE, .sender.trace = {long_text, LIMIT_KEY + more}},
+            {.kind = SIGNAL_GOAL_DUE, .sender.actor = {long_text, LIMIT_ACTOR + more}},
         };
         for (size_t i = 0; i < count_of(rows); i++)
             check(signal_decode(signal_encode(&rows[i], &arena), &back) == (more == 0),
@@ -2237,9 +2267,10 @@ static bool thing_is_kept(const struct coding *coding, const union thing *thing,
         return shape_is_kept(coding->shape, thing, bytes);
     const struct shape own = {.fields = SIGNALS[signal->kind].fields,
                               .count = SIGNALS[signal->kind].count};
-    return signal->kind > SIGNAL_NONE && signal->kind < SIGNAL_KINDS && signal->by < WHOS &&
-           text_is_kept(signal->actor, LIMIT_ACTOR, bytes) &&
-           text_is_kept(signal->trace, LIMIT_KEY, bytes) && shape_is_kept(&own, signal, bytes);
+    return signal->kind > SIGNAL_NONE && signal->kind < SIGNAL_KINDS && signal->sender.by < WHOS &&
+           text_is_kept(signal->sender.actor, LIMIT_ACTOR, bytes) &&
+           text_is_kept(signal->sender.trace, LIMIT_KEY, bytes) &&
+           shape_is_kept(&own, signal, bytes);
 }
 
 /* Lists that share one count: where one was written, all are. */
@@ -2340,9 +2371,9 @@ static void test_a_copied_signal_stands_by_itself(void **state) {
     char actor[] = "agnes", title[] = "title", command[] = "command", text[] = "text";
     struct signal from = {.kind = SIGNAL_GOAL_CREATE,
                           .at = 5,
-                          .actor = str_of(actor),
-                          .title = str_of(title),
-                          .command = str_of(command),
+                          .sender.actor = str_of(actor),
+                          .describe.title = str_of(title),
+                          .describe.command = str_of(command),
                           .text = str_of(text)};
     assert_int_equal(signal_text_size(&from), 5 + 5 + 7 + 4);
     char *room = malloc(signal_text_size(&from));
@@ -2353,9 +2384,9 @@ static void test_a_copied_signal_stands_by_itself(void **state) {
     memset(title, 'x', 5);
     memset(command, 'x', 7);
     memset(text, 'x', 4);
-    assert_true(str_equal(to.actor, STR("agnes")));
-    assert_true(str_equal(to.title, STR("title")));
-    assert_true(str_equal(to.command, STR("command")));
+    assert_true(str_equal(to.sender.actor, STR("agnes")));
+    assert_true(str_equal(to.describe.title, STR("title")));
+    assert_true(str_equal(to.describe.command, STR("command")));
     assert_true(str_equal(to.text, STR("text")));
     free(room);
     struct signal bare = {.kind = SIGNAL_GOAL_DUE};
@@ -2705,14 +2736,14 @@ static void test_error_codes_on_the_wire_are_stable(void **state) {
 static struct goal goal_whole(void) {
     return (struct goal){
         .version = 4,
-        .seq = 6,
+        .records.seq = 6,
         .due_at = 700,
-        .effects_made = 5,
-        .open =
+        .effects.made = 5,
+        .effects.open =
             {{.n = 1, .kind = EFFECT_COMMAND, .state = EFFECT_RUNNING, .run_host = 2, .until = 900},
              {.n = 2, .kind = EFFECT_COMMAND, .state = EFFECT_READY},
              {.n = 4, .kind = EFFECT_COMMAND, .state = EFFECT_UNCONFIRMED, .run_host = 3}},
-        .open_count = 3,
+        .effects.open_count = 3,
     };
 }
 
@@ -2732,32 +2763,36 @@ static void breaks(const char *promise, struct goal goal) {
 static void test_a_goal_says_which_promise_is_broken(void **state) {
     (void)state;
     BREAKS("a goal without a version or a record", goal.version = 0);
-    BREAKS("a goal without a version or a record", goal.seq = 0);
+    BREAKS("a goal without a version or a record", goal.records.seq = 0);
     BREAKS("a status out of its table", goal.status = GOAL_STATUSES);
     BREAKS("a status out of its table", goal.need = NEEDS);
-    BREAKS("too many open effects", goal.open_count = LIMIT_OPEN_EFFECTS + 1);
+    BREAKS("too many open effects", goal.effects.open_count = LIMIT_OPEN_EFFECTS + 1);
     BREAKS("completed with something open", goal.status = GOAL_COMPLETED);
-    BREAKS("completed with something open", goal.status = GOAL_COMPLETED; goal.open_count = 0;
-           goal.need = NEED_FAILED);
+    BREAKS("completed with something open", goal.status = GOAL_COMPLETED;
+           goal.effects.open_count = 0; goal.need = NEED_FAILED);
     BREAKS("a status out of its table", goal.priority = PRIORITIES);
-    BREAKS("ended without an end, or an end without having ended", goal.ended_at = 5);
+    BREAKS("ended without an end, or an end without having ended", goal.times.ended_at = 5);
     BREAKS("ended without an end, or an end without having ended", goal.status = GOAL_CANCELLED);
-    BREAKS("progress of a plan that there is not", goal.percent = 1);
-    BREAKS("progress of a plan that there is not", goal.nodes_made = 1);
-    BREAKS("progress of a plan that there is not", goal.plan_version = 1; goal.percent = 101);
-    BREAKS("too many nodes", goal.plan_version = 1; goal.nodes_made = LIMIT_NODES + 1);
+    BREAKS("progress of a plan that there is not", goal.progress.percent = 1);
+    BREAKS("progress of a plan that there is not", goal.plan.nodes_made = 1);
+    BREAKS("progress of a plan that there is not", goal.plan.version = 1;
+           goal.progress.percent = 101);
+    BREAKS("too many nodes", goal.plan.version = 1; goal.plan.nodes_made = LIMIT_NODES + 1);
     BREAKS("due later than its earliest deadline", goal.due_at = 901);
     BREAKS("due later than its earliest deadline", goal.due_at = TIME_NEVER);
-    BREAKS("due later than its earliest deadline", goal.wants_at = 699);
-    BREAKS("due later than its earliest deadline", goal.open[1].until = 699);
-    BREAKS("an open effect has ended", goal.open[1].state = EFFECT_ENDED);
-    BREAKS("an open effect has ended", goal.open[2].state = EFFECT_STATES);
-    BREAKS("an effect was never made", goal.effects_made = 4);
-    BREAKS("effects are out of order", goal.open[1].n = 0);
-    BREAKS("effects are out of order", goal.open[1].n = 1);
-    BREAKS("an effect is claimed by nobody, or ready and claimed", goal.open[1].run_host = 1);
-    BREAKS("an effect is claimed by nobody, or ready and claimed", goal.open[0].run_host = 0);
-    BREAKS("an effect is claimed by nobody, or ready and claimed", goal.open[2].run_host = 0);
+    BREAKS("due later than its earliest deadline", goal.times.wants_at = 699);
+    BREAKS("due later than its earliest deadline", goal.effects.open[1].until = 699);
+    BREAKS("an open effect has ended", goal.effects.open[1].state = EFFECT_ENDED);
+    BREAKS("an open effect has ended", goal.effects.open[2].state = EFFECT_STATES);
+    BREAKS("an effect was never made", goal.effects.made = 4);
+    BREAKS("effects are out of order", goal.effects.open[1].n = 0);
+    BREAKS("effects are out of order", goal.effects.open[1].n = 1);
+    BREAKS("an effect is claimed by nobody, or ready and claimed",
+           goal.effects.open[1].run_host = 1);
+    BREAKS("an effect is claimed by nobody, or ready and claimed",
+           goal.effects.open[0].run_host = 0);
+    BREAKS("an effect is claimed by nobody, or ready and claimed",
+           goal.effects.open[2].run_host = 0);
 }
 
 static void test_a_whole_goal_breaks_nothing(void **state) {
@@ -2770,45 +2805,48 @@ static void test_a_whole_goal_breaks_nothing(void **state) {
     assert_null(goal_broken(&goal));
     goal.need = NEED_UNCONFIRMED;
     assert_null(goal_broken(&goal));
-    struct goal done = {
-        .version = 1, .seq = 1, .due_at = TIME_NEVER, .status = GOAL_COMPLETED, .ended_at = 5};
+    struct goal done = {.version = 1,
+                        .records.seq = 1,
+                        .due_at = TIME_NEVER,
+                        .status = GOAL_COMPLETED,
+                        .times.ended_at = 5};
     assert_null(goal_broken(&done));
-    done.open[0] = (struct effect_slot){.n = 0, .kind = EFFECT_SAY}; /* ESCALATE-07 */
-    done.open[1] = (struct effect_slot){.n = 1, .kind = EFFECT_TELL};
-    done.open_count = done.effects_made = 2;
+    done.effects.open[0] = (struct effect_slot){.n = 0, .kind = EFFECT_SAY}; /* ESCALATE-07 */
+    done.effects.open[1] = (struct effect_slot){.n = 1, .kind = EFFECT_TELL};
+    done.effects.open_count = done.effects.made = 2;
     assert_null(goal_broken(&done));
-    done.open[1].kind = EFFECT_LOOK;
+    done.effects.open[1].kind = EFFECT_LOOK;
     assert_string_equal(goal_broken(&done), "completed with something open");
     struct goal full = {.version = 1,
-                        .seq = 1,
-                        .effects_made = LIMIT_OPEN_EFFECTS,
-                        .open_count = LIMIT_OPEN_EFFECTS};
+                        .records.seq = 1,
+                        .effects.made = LIMIT_OPEN_EFFECTS,
+                        .effects.open_count = LIMIT_OPEN_EFFECTS};
     for (uint32_t i = 0; i < LIMIT_OPEN_EFFECTS; i++)
-        full.open[i].n = i;
+        full.effects.open[i].n = i;
     assert_null(goal_broken(&full));
 }
 
 static void test_a_goal_finds_its_effects_and_its_deadline(void **state) {
     (void)state;
     struct goal goal = goal_whole();
-    assert_ptr_equal(goal_effect(&goal, 1), &goal.open[0]);
-    assert_ptr_equal(goal_effect(&goal, 4), &goal.open[2]);
+    assert_ptr_equal(goal_effect(&goal, 1), &goal.effects.open[0]);
+    assert_ptr_equal(goal_effect(&goal, 4), &goal.effects.open[2]);
     assert_null(goal_effect(&goal, 0));
     assert_null(goal_effect(&goal, 3));
     assert_true(goal_due(&goal) == 900);
-    goal.open[1] =
+    goal.effects.open[1] =
         (struct effect_slot){.n = 2, .state = EFFECT_RUNNING, .run_host = 2, .until = 800};
     assert_true(goal_due(&goal) == 800);
-    goal.open_count = 1;
+    goal.effects.open_count = 1;
     assert_true(goal_due(&goal) == 900);
     assert_null(goal_effect(&goal, 4));
-    goal.open[0].state = EFFECT_UNCONFIRMED;
+    goal.effects.open[0].state = EFFECT_UNCONFIRMED;
     assert_true(goal_due(&goal) == TIME_NEVER);
-    goal.open[0] = (struct effect_slot){.n = 1, .kind = EFFECT_LOOK, .until = 850};
+    goal.effects.open[0] = (struct effect_slot){.n = 1, .kind = EFFECT_LOOK, .until = 850};
     assert_true(goal_due(&goal) == 850); /* an effect without a claim has a deadline too */
-    goal.wants_at = 840;
+    goal.times.wants_at = 840;
     assert_true(goal_due(&goal) == 840);
-    goal.wants_at = 860;
+    goal.times.wants_at = 860;
     assert_true(goal_due(&goal) == 850);
 }
 
@@ -2844,17 +2882,18 @@ static void test_a_goal_shows_one_word_to_people(void **state) {
         struct goal goal = {.status = ROWS[i].status,
                             .need = ROWS[i].need,
                             .quarantined = ROWS[i].quarantined,
-                            .open_count = ROWS[i].open,
-                            .open = {{.state = ROWS[i].effect}}};
+                            .effects.open_count = ROWS[i].open,
+                            .effects.open = {{.state = ROWS[i].effect}}};
         check(goal_display_state(&goal) == ROWS[i].display_state, "row %zu shows %s", i,
               name_of(&DISPLAY_STATE_NAMES, goal_display_state(&goal)));
         check(goal_is_open(&goal) == ROWS[i].is_open, "row %zu", i);
     }
-    struct goal working = {.working = 1}, asked = {.review = 1}, proposed = {.proposal = {{1}}};
+    struct goal working = {.progress.working = 1}, asked = {.plan.review = 1},
+                proposed = {.plan.proposal = {{1}}};
     assert_int_equal(goal_display_state(&working), DISPLAY_WORKING);
     assert_int_equal(goal_display_state(&asked), DISPLAY_NEEDS_YOU);
     assert_int_equal(goal_display_state(&proposed), DISPLAY_NEEDS_YOU);
-    struct goal questioned = {.questions = 1};
+    struct goal questioned = {.people.questions = 1};
     assert_int_equal(goal_display_state(&questioned), DISPLAY_NEEDS_YOU);
     struct goal ended = {.status = GOAL_CANCELLED};
     assert_false(goal_is_open(&ended));

@@ -99,7 +99,7 @@ static void test_golden(void **state) {
                             .question = STR("Q1"),
                             .cause = STR("stalled/T7"),
                             .iteration = 3,
-                            .unsure = 1,
+                            .attempt.unsure = 1,
                             .origin.thread = STR("9")};
     const char *hex = hex_of(shape_encode(&NOTICE, &notice, &arena));
     check(strcmp(hex, GOLDEN) == 0, "%s", hex);
@@ -192,8 +192,8 @@ static void test_older_settings_are_channels(void **state) {
     assert_non_null(settings);
     settings_default(settings);
     struct channel declared = {.id = STR("webhook"), .kind = CHANNEL_SLACK};
-    settings->channels = &declared;
-    settings->channel_count = 1;
+    settings->lists.channels = &declared;
+    settings->lists.channel_count = 1;
     settings->escalation.tracker_repo = STR("a/b");
     settings->escalation.tracker_kind = CHANNEL_GITLAB - CHANNEL_GITEA;
     settings->escalation.webhook_url = STR("https://h");
@@ -203,13 +203,14 @@ static void test_older_settings_are_channels(void **state) {
         enum channel_kind kind;
     } WANT[] = {
         {"desktop", CHANNEL_DESKTOP}, {"tracker", CHANNEL_GITLAB}, {"webhook", CHANNEL_SLACK}};
-    assert_int_equal(settings->channel_count, count_of(WANT));
+    assert_int_equal(settings->lists.channel_count, count_of(WANT));
     for (uint32_t i = 0; i < count_of(WANT); i++) {
-        check(str_equal(settings->channels[i].id, str_of(WANT[i].id)), "%u", i);
-        assert_int_equal(settings->channels[i].kind, WANT[i].kind);
+        check(str_equal(settings->lists.channels[i].id, str_of(WANT[i].id)), "%u", i);
+        assert_int_equal(settings->lists.channels[i].kind, WANT[i].kind);
     }
-    check(settings->channels[0].quiet && settings->channels[0].within == SECONDS(20), "defaults");
-    arena_free(&settings->arena);
+    check(settings->lists.channels[0].quiet && settings->lists.channels[0].within == SECONDS(20),
+          "defaults");
+    arena_free(&settings->source.arena);
     free(settings);
 }
 

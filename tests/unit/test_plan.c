@@ -129,10 +129,10 @@ static void pair_holds(const struct transition *wanted, enum node_status from, e
     struct play *p = &game;
     leaf_in(p, from);
     enum error error = play(p, (struct signal){.kind = SIGNAL_WORK_MOVE,
-                                               .by = wanted->by,
-                                               .node = STR("N"),
+                                               .sender.by = wanted->by,
+                                               .work.node = STR("N"),
                                                .to = to,
-                                               .override = wanted->override,
+                                               .work.override = wanted->override,
                                                .reason = str_of(wanted->reason),
                                                .text = str_of(wanted->text)});
     const char *a = NODE_STATUS[from].name, *b = NODE_STATUS[to].name;
@@ -185,11 +185,11 @@ static void test_the_last_subtask_finishes_everything_in_one_step(void **state) 
         "work.queued:plan.ready:S3 work.queued:plan.ready:S4 work.queued:plan.rollup:T1 work.queued:plan.rollup:P1");
     play_finish(p, "S1");
     assert_int_equal(plan_percent(&p->plan, node_of(p, "T1")), 25);
-    assert_int_equal(p->goal.percent, 25);
+    assert_int_equal(p->goal.progress.percent, 25);
     states_are(p, "S1=done T1=in_progress P1=in_progress");
     play_finish(p, "S2");
     play_finish(p, "S3");
-    assert_int_equal(p->goal.percent, 75);
+    assert_int_equal(p->goal.progress.percent, 75);
     assert_int_equal(p->goal.status, GOAL_ACTIVE);
     play_finish(p, "S4");
     expect_records(
@@ -197,9 +197,9 @@ static void test_the_last_subtask_finishes_everything_in_one_step(void **state) 
            "work.done:plan.rollup:P1 goal.completed:plan.completed");
     states_are(p, "S4=done T1=done P1=done");
     assert_int_equal(p->goal.status, GOAL_COMPLETED);
-    assert_true(p->goal.ended_at == p->now);
-    assert_int_equal(p->goal.percent, 100);
-    assert_int_equal(recorded_of(p, RECORD_PLAN_UPDATED).why, REASON_TASK_COMPLETED);
+    assert_true(p->goal.times.ended_at == p->now);
+    assert_int_equal(p->goal.progress.percent, 100);
+    assert_int_equal(recorded_of(p, RECORD_PLAN_UPDATED).plan.why, REASON_TASK_COMPLETED);
     proof_passed("unit", "the last subtask finishes task, phase and goal in one step",
                  "PLAN-10 PLAN-11 PLAN-16");
 }
@@ -244,11 +244,11 @@ static void test_cancelled_children_do_not_count(void **state) {
     assert_int_equal(play_work(p, "S1", NODE_CANCELLED), ERROR_NONE);
     play_finish(p, "S2");
     states_are(p, "T1=done P1=in_progress");
-    assert_int_equal(p->goal.percent, 50);
+    assert_int_equal(p->goal.progress.percent, 50);
     assert_int_equal(play_work(p, "T2", NODE_CANCELLED), ERROR_NONE);
     states_are(p, "P1=done");
     assert_int_equal(p->goal.status, GOAL_COMPLETED);
-    assert_int_equal(p->goal.percent, 100);
+    assert_int_equal(p->goal.progress.percent, 100);
 }
 
 /* Open nodes below are cancelled too; done nodes stay done. */
@@ -278,7 +278,7 @@ static void test_an_override_cancels_downwards_too(void **state) {
     assert_int_equal(play_work(p, "S1", NODE_IN_PROGRESS), ERROR_NONE);
     assert_int_equal(play_override(p, "P1", NODE_CANCELLED), ERROR_NONE);
     states_are(p, "S1=cancelled S2=cancelled T1=cancelled P1=cancelled");
-    assert_int_equal(p->goal.working, 0);
+    assert_int_equal(p->goal.progress.working, 0);
     assert_int_equal(node_of(p, "P1")->pinned, 0);
     assert_int_equal(recorded_of(p, RECORD_WORK_CANCELLED).override,
                      0); /* S1: cancelled as a consequence */
@@ -303,14 +303,14 @@ static void test_adding_work_opens_what_was_done(void **state) {
     assert_int_equal(play_plan(p, "P1 T1/P1 S1/T1 P2"), ERROR_NONE);
     play_finish(p, "S1");
     states_are(p, "T1=done P1=done");
-    assert_true(node_of(p, "P1")->ended_at == p->now);
+    assert_true(node_of(p, "P1")->times.ended_at == p->now);
     assert_int_equal(play_add(p, "S2/T1", NULL), ERROR_NONE);
     expect_records(
         p,
         "plan.updated:plan.add:S2 work.queued:plan.ready:S2 work.started:plan.rollup:T1 work.started:plan.rollup:P1");
     states_are(p, "S1=done S2=queued T1=in_progress P1=in_progress");
-    assert_true(node_of(p, "P1")->ended_at == 0);
-    assert_int_equal(p->goal.percent, 33);
+    assert_true(node_of(p, "P1")->times.ended_at == 0);
+    assert_int_equal(p->goal.progress.percent, 33);
     assert_int_equal(play_add(p, "T9/P1", NULL),
                      ERROR_NONE); /* the task has no subtasks yet: it is a leaf */
     states_are(p, "T9=queued");
@@ -325,14 +325,14 @@ static void test_a_pinned_node_stays_until_it_is_let_go(void **state) {
     struct play *p = &game;
     assert_int_equal(play_plan(p, "P1 T1/P1 S1/T1 S2/T1 P2:P1"), ERROR_NONE);
     assert_int_equal(play(p, (struct signal){.kind = SIGNAL_WORK_MOVE,
-                                             .by = WHO_HUMAN,
-                                             .node = STR("T1"),
+                                             .sender.by = WHO_HUMAN,
+                                             .work.node = STR("T1"),
                                              .to = NODE_DONE}),
                      ERROR_INVALID);
     refused(p, ERROR_INVALID, "an override needs a reason");
     assert_int_equal(play(p, (struct signal){.kind = SIGNAL_WORK_MOVE,
-                                             .by = WHO_HUMAN,
-                                             .node = STR("T1"),
+                                             .sender.by = WHO_HUMAN,
+                                             .work.node = STR("T1"),
                                              .to = NODE_DONE,
                                              .reason = STR("good enough")}),
                      ERROR_NONE);
@@ -343,22 +343,24 @@ static void test_a_pinned_node_stays_until_it_is_let_go(void **state) {
     assert_int_equal(evidence.by, WHO_HUMAN);
     states_are(p, "T1=done S1=todo S2=todo P1=done P2=queued"); /* nothing below is left to do */
     assert_int_equal(node_of(p, "T1")->pinned, 1);
-    assert_int_equal(p->goal.percent, 66);
+    assert_int_equal(p->goal.progress.percent, 66);
     assert_int_equal(play_work(p, "S1", NODE_CANCELLED), ERROR_INVALID);
     assert_int_equal(play_override(p, "S1", NODE_IN_PROGRESS), ERROR_NONE);
     states_are(p, "S1=in_progress T1=done P1=done");
-    assert_int_equal(
-        play(p, (struct signal){.kind = SIGNAL_WORK_FOLLOW, .by = WHO_HUMAN, .node = STR("T1")}),
-        ERROR_NONE);
+    assert_int_equal(play(p, (struct signal){.kind = SIGNAL_WORK_FOLLOW,
+                                             .sender.by = WHO_HUMAN,
+                                             .work.node = STR("T1")}),
+                     ERROR_NONE);
     expect_records(
         p, "work.follows:work.follow:T1 work.queued:plan.ready:S2 work.started:plan.rollup:T1 "
            "work.started:plan.rollup:P1 work.todo:plan.unready:P2");
     states_are(
         p,
         "T1=in_progress S1=in_progress S2=queued P1=in_progress P2=todo"); /* unready again: PLAN-35 */
-    assert_int_equal(
-        play(p, (struct signal){.kind = SIGNAL_WORK_FOLLOW, .by = WHO_HUMAN, .node = STR("T1")}),
-        ERROR_NONE);
+    assert_int_equal(play(p, (struct signal){.kind = SIGNAL_WORK_FOLLOW,
+                                             .sender.by = WHO_HUMAN,
+                                             .work.node = STR("T1")}),
+                     ERROR_NONE);
     assert_int_equal(p->did.verdict, VERDICT_NOTHING);
     assert_int_equal(play_work(p, "T1", NODE_BLOCKED), ERROR_CONFLICT);
     assert_int_equal(play_override(p, "T1", NODE_BLOCKED), ERROR_NONE);
@@ -385,7 +387,7 @@ static void test_a_diamond_opens_after_both_arms(void **state) {
     states_are(p, "D=todo");
     play_finish(p, "B");
     states_are(p, "D=queued");
-    assert_true(node_of(p, "D")->queued_at == p->now);
+    assert_true(node_of(p, "D")->times.queued_at == p->now);
     assert_int_equal(play_override(p, "A", NODE_IN_PROGRESS),
                      ERROR_NONE); /* later nodes are not undone */
     states_are(p, "A=in_progress B=done C=done D=queued");
@@ -411,16 +413,17 @@ static void test_waiting_for_what_is_cancelled_is_asked_once(void **state) {
     assert_int_equal(play_plan(p, "P1 A/P1 B/P1:A C/P1 D/P1"), ERROR_NONE);
     assert_int_equal(play_work(p, "A", NODE_CANCELLED), ERROR_NONE);
     expect_records(p, "work.cancelled:work.cancel:A plan.review_needed:plan.waits-in-vain:B");
-    assert_int_equal(recorded_of(p, RECORD_PLAN_REVIEW_NEEDED).why, REASON_DEPENDENCY_CANCELLED);
-    assert_int_equal(p->goal.review, 1);
+    assert_int_equal(recorded_of(p, RECORD_PLAN_REVIEW_NEEDED).plan.why,
+                     REASON_DEPENDENCY_CANCELLED);
+    assert_int_equal(p->goal.plan.review, 1);
     assert_int_equal(goal_display_state(&p->goal), DISPLAY_NEEDS_YOU);
     assert_int_equal(play(p, (struct signal){.kind = SIGNAL_PLAN_REJECT,
-                                             .by = WHO_HUMAN,
+                                             .sender.by = WHO_HUMAN,
                                              .reason = STR("it stands")}),
                      ERROR_NONE);
-    assert_int_equal(p->goal.review, 0);
+    assert_int_equal(p->goal.plan.review, 0);
     play_finish(p, "C");
-    assert_int_equal(p->goal.review, 0); /* a person has already answered */
+    assert_int_equal(p->goal.plan.review, 0); /* a person has already answered */
     assert_int_equal(play_work(p, "B", NODE_CANCELLED), ERROR_INVALID);
     play_finish(p, "D");
     assert_int_equal(p->goal.status, GOAL_ACTIVE);
@@ -433,11 +436,11 @@ static void test_a_plan_of_which_nothing_is_left_asks(void **state) {
     struct play *p = &game;
     assert_int_equal(play_plan(p, "P1 P2"), ERROR_NONE);
     assert_int_equal(play_work(p, "P1", NODE_CANCELLED), ERROR_NONE);
-    assert_int_equal(p->goal.review, 0);
+    assert_int_equal(p->goal.plan.review, 0);
     assert_int_equal(play_work(p, "P2", NODE_CANCELLED), ERROR_NONE);
     expect_records(p, "work.cancelled:work.cancel:P2 plan.review_needed:plan.nothing-left");
     assert_int_equal(p->goal.status, GOAL_ACTIVE);
-    assert_int_equal(p->goal.percent, 0);
+    assert_int_equal(p->goal.progress.percent, 0);
     assert_int_equal(goal_display_state(&p->goal), DISPLAY_NEEDS_YOU);
 }
 
@@ -452,16 +455,16 @@ static void test_stamps_are_set_once(void **state) {
     int64_t began = p->now;
     assert_int_equal(play_work(p, "S", NODE_BLOCKED), ERROR_NONE);
     assert_int_equal(play_work(p, "S", NODE_QUEUED), ERROR_NONE);
-    assert_true(node_of(p, "S")->queued_at == p->now);
+    assert_true(node_of(p, "S")->times.queued_at == p->now);
     assert_int_equal(play_work(p, "S", NODE_IN_PROGRESS), ERROR_NONE);
-    assert_true(node_of(p, "S")->ended_at == 0);
+    assert_true(node_of(p, "S")->times.ended_at == 0);
     assert_int_equal(play_work(p, "S", NODE_DONE), ERROR_NONE);
     int64_t ended = p->now;
     assert_int_equal(play_work(p, "S", NODE_DONE), ERROR_NONE); /* nothing to do */
     assert_int_equal(play_work(p, "X", NODE_IN_PROGRESS), ERROR_NONE);
     const struct node *node = node_of(p, "S");
-    assert_true(node->created_at == planned && node->started_at == began &&
-                node->ended_at == ended && node->updated_at == ended);
+    assert_true(node->times.created_at == planned && node->times.started_at == began &&
+                node->times.ended_at == ended && node->times.updated_at == ended);
     proof_passed("unit", "start and end are stamped once", "PLAN-06");
 }
 
@@ -477,15 +480,15 @@ static void test_a_block_says_by_what(void **state) {
     struct play *p = &game;
     assert_int_equal(play_plan(p, "P1 S/P1 X/P1"), ERROR_NONE);
     struct signal block = {.kind = SIGNAL_WORK_MOVE,
-                           .by = WHO_OVERSEER,
-                           .node = STR("S"),
+                           .sender.by = WHO_OVERSEER,
+                           .work.node = STR("S"),
                            .to = NODE_BLOCKED,
-                           .blocked = BLOCKED_BY_CREDENTIAL};
+                           .work.blocked = BLOCKED_BY_CREDENTIAL};
     assert_int_equal(play(p, block), ERROR_INVALID);
     refused(p, ERROR_INVALID, "say by what it is blocked");
     block.reason = STR("needs OPENAI_API_KEY, see Settings");
     for (uint32_t override = 0; override <= 1; override++) {
-        block.override = override;
+        block.work.override = override;
         assert_int_equal(play(p, block), ERROR_NONE);
         const struct node *node = node_of(p, "S");
         assert_int_equal(node->blocked, BLOCKED_BY_CREDENTIAL);
@@ -497,8 +500,8 @@ static void test_a_block_says_by_what(void **state) {
         assert_int_equal(node_of(p, "S")->blocked, BLOCKED_BY_NOTHING);
         assert_true(hash_equal(&node_of(p, "S")->why, &none));
     }
-    block.blocked = BLOCKED_BY_NOTHING;
-    block.override = 0;
+    block.work.blocked = BLOCKED_BY_NOTHING;
+    block.work.override = 0;
     assert_int_equal(play(p, block), ERROR_NONE);
     assert_int_equal(node_of(p, "S")->blocked, BLOCKED_BY_OTHER);
     assert_int_equal(recorded_of(p, RECORD_WORK_BLOCKED).blocked, BLOCKED_BY_OTHER);
@@ -588,11 +591,11 @@ static void test_each_broken_invariant_has_its_sentence(void **state) {
     struct arena arena = {0};
     for (size_t i = 0; i < count_of(FIXTURES); i++) {
         enum error error = play(p, (struct signal){.kind = SIGNAL_PLAN_APPLY,
-                                                   .by = WHO_OVERSEER,
+                                                   .sender.by = WHO_OVERSEER,
                                                    .body = fixture_body(&FIXTURES[i], &arena)});
         check(error == ERROR_INVALID_PLAN, "%s: %s", FIXTURES[i].line, ERRORS[error].code);
         refused(p, ERROR_INVALID_PLAN, FIXTURES[i].why);
-        assert_int_equal(p->goal.plan_version, 0);
+        assert_int_equal(p->goal.plan.version, 0);
         assert_int_equal(p->plan.count, 0);
     }
     assert_int_equal(play_plan(p, "P1 P2 P3 P4 P5 P6"),
@@ -618,7 +621,7 @@ static void test_growth_has_limits(void **state) {
             line = arena_format(&arena, "%.*s%sN%u.%u", STR_ARG(line), i ? " " : "", round, i);
         check(play_plan(p, line.at) == ERROR_NONE, "round %u: %.*s", round, STR_ARG(p->did.why));
     }
-    assert_int_equal(p->goal.nodes_made, LIMIT_NODES);
+    assert_int_equal(p->goal.plan.nodes_made, LIMIT_NODES);
     assert_int_equal(play_plan(p, "LAST"), ERROR_INVALID_PLAN);
     refused(p, ERROR_INVALID_PLAN, "a goal has at most 1024 nodes in its life");
     assert_int_equal(play_add(p, "LAST", NULL), ERROR_INVALID_PLAN);
@@ -639,7 +642,7 @@ static void test_ids_are_not_used_twice_and_keep_their_tier(void **state) {
     assert_int_equal(play_add(p, "T1/P1", NULL), ERROR_CONFLICT);
     refused(p, ERROR_CONFLICT, "there is a node with this id already");
     assert_int_equal(play_work(p, "T1", NODE_IN_PROGRESS), ERROR_NOT_FOUND);
-    assert_int_equal(p->goal.plan_version, 2);
+    assert_int_equal(p->goal.plan.version, 2);
 }
 
 /* ---- PLAN-17, PLAN-18, PLAN-25, PLAN-26, PLAN-32: replanning ---- */
@@ -653,25 +656,25 @@ static void test_a_replan_keeps_what_it_names(void **state) {
     assert_int_equal(play_work(p, "B", NODE_IN_PROGRESS), ERROR_NONE);
     assert_int_equal(play_work(p, "C", NODE_IN_PROGRESS), ERROR_NONE);
     struct node a = *node_of(p, "A"), b = *node_of(p, "B");
-    uint64_t version = p->goal.plan_version;
+    uint64_t version = p->goal.plan.version;
     assert_int_equal(play_plan_by(p, "P1 A/P1 B/P1:A D/P1 E/P1:D", WHO_OVERSEER, version),
                      ERROR_NONE);
-    assert_int_equal(p->goal.plan_version, version + 1);
+    assert_int_equal(p->goal.plan.version, version + 1);
     struct id plan_id_again = goal_plan_id(&p->goal);
     assert_true(id_equal(plan_id, plan_id_again));
     struct evidence evidence = recorded_of(p, RECORD_PLAN_UPDATED);
     text_is("difference", arena_cstr(&p->arena, evidence.text),
             "added: E; removed: C; changed: B D");
-    assert_int_equal(evidence.why, REASON_REPLAN);
-    assert_int_equal(evidence.plan_version, version + 1);
+    assert_int_equal(evidence.plan.why, REASON_REPLAN);
+    assert_int_equal(evidence.plan.version, version + 1);
     assert_int_equal(evidence.by, WHO_OVERSEER);
     assert_true(str_equal(evidence.reason, STR("so that it gets done")));
     states_are(p, "A=done B=in_progress C=cancelled D=queued E=todo");
     assert_int_equal(node_of(p, "C")->retired, 1);
     assert_memory_equal(node_of(p, "A"), &a, sizeof a);
     assert_int_equal(node_of(p, "B")->n, b.n);
-    assert_true(node_of(p, "B")->started_at == b.started_at &&
-                node_of(p, "B")->updated_at == p->now);
+    assert_true(node_of(p, "B")->times.started_at == b.times.started_at &&
+                node_of(p, "B")->times.updated_at == p->now);
     assert_int_equal(play_plan(p, "P1 A/P1 B/P1:A D/P1 E/P1:D"),
                      ERROR_NONE); /* the same plan again changes nothing in it */
     text_is("difference", arena_cstr(&p->arena, recorded_of(p, RECORD_PLAN_UPDATED).text),
@@ -758,7 +761,7 @@ static void test_ids_are_made_where_none_is_given(void **state) {
     assert_int_equal(play_add(p, "T-a-very-long-name-of-a-task/P1", NULL), ERROR_NONE);
     assert_int_equal(play_add(p, "/T-a-very-long-name-of-a-task", NULL), ERROR_NONE);
     states_are(p, "S-6=queued");
-    assert_int_equal(play(p, (struct signal){.kind = SIGNAL_WORK_ADD, .by = WHO_HUMAN}),
+    assert_int_equal(play(p, (struct signal){.kind = SIGNAL_WORK_ADD, .sender.by = WHO_HUMAN}),
                      ERROR_INVALID_PLAN);
     refused(p, ERROR_INVALID_PLAN, "exactly one node is added at a time");
 }
@@ -773,17 +776,17 @@ static void test_stale_versions_are_refused(void **state) {
         assert_int_equal(play_plan_by(p, "P1 P2", WHO_HUMAN, i), ERROR_NONE);
     assert_int_equal(play_plan_by(p, "P1 P2 P3", WHO_HUMAN, 3), ERROR_NONE);
     assert_int_equal(play_plan_by(p, "P1 P2 P4", WHO_HUMAN, 3), ERROR_CONFLICT);
-    assert_int_equal(p->goal.plan_version, 4);
+    assert_int_equal(p->goal.plan.version, 4);
     struct signal add = {.kind = SIGNAL_WORK_MOVE,
-                         .by = WHO_OVERSEER,
-                         .node = STR("P1"),
+                         .sender.by = WHO_OVERSEER,
+                         .work.node = STR("P1"),
                          .to = NODE_IN_PROGRESS,
-                         .expected = 3};
+                         .plan.expected = 3};
     assert_int_equal(play(p, add), ERROR_CONFLICT);
-    add.expected = 4;
+    add.plan.expected = 4;
     assert_int_equal(play(p, add), ERROR_NONE);
     add.kind = SIGNAL_WORK_FOLLOW;
-    add.expected = 3;
+    add.plan.expected = 3;
     assert_int_equal(play(p, add), ERROR_CONFLICT);
     proof_passed("unit", "two edits from version 3: one wins with 4", "PLAN-25");
 }
@@ -800,7 +803,7 @@ static void test_what_does_not_exist_is_not_found(void **state) {
         SIGNAL_WORK_ADD,    SIGNAL_WORK_MOVE,   SIGNAL_WORK_FOLLOW,  SIGNAL_GOAL_MOVE,
         SIGNAL_GOAL_UPDATE, SIGNAL_PART_PUT};
     for (size_t i = 0; i < count_of(KINDS); i++)
-        assert_int_equal(play(p, (struct signal){.kind = KINDS[i], .by = WHO_HUMAN}),
+        assert_int_equal(play(p, (struct signal){.kind = KINDS[i], .sender.by = WHO_HUMAN}),
                          ERROR_NOT_FOUND);
     proof_passed("unit", "what does not exist is not found", "PLAN-26");
 }
@@ -811,7 +814,7 @@ static void test_only_some_may_change_plans(void **state) {
     struct arena arena = {0};
     struct plan_text text = plan_read_line("P1", &arena);
     struct signal apply = {.kind = SIGNAL_PLAN_APPLY,
-                           .actor = STR("ci"),
+                           .sender.actor = STR("ci"),
                            .body = shape_encode(&PLAN_TEXT, &text, &arena)};
     static const struct {
         const char *named;
@@ -821,30 +824,32 @@ static void test_only_some_may_change_plans(void **state) {
     for (size_t i = 0; i < count_of(ROWS); i++) {
         play_begin(p);
         assert_int_equal(play_create(p), ERROR_NONE);
-        p->policy.plan_agents = str_of(ROWS[i].named);
+        p->policy.plans.agents = str_of(ROWS[i].named);
         p->policy = policy_seal(p->policy);
         enum error error = play(p, apply);
         check(error == (ROWS[i].may ? ERROR_NONE : ERROR_UNAUTHORIZED), "\"%s\"", ROWS[i].named);
-        assert_int_equal(p->goal.plan_version, ROWS[i].may);
+        assert_int_equal(p->goal.plan.version, ROWS[i].may);
     }
-    struct signal agent = {
-        .kind = SIGNAL_WORK_MOVE, .actor = STR("ci"), .node = STR("P1"), .to = NODE_IN_PROGRESS};
+    struct signal agent = {.kind = SIGNAL_WORK_MOVE,
+                           .sender.actor = STR("ci"),
+                           .work.node = STR("P1"),
+                           .to = NODE_IN_PROGRESS};
     assert_int_equal(play(p, agent), ERROR_NONE);
     agent.to = NODE_DONE;
     assert_int_equal(play(p, agent), ERROR_INVALID); /* PLAN-15: its word alone is not enough */
-    agent.override = 1;
+    agent.work.override = 1;
     agent.reason = STR("trust me");
     assert_int_equal(play(p, agent),
                      ERROR_UNAUTHORIZED); /* PLAN-14: only a person or the overseer may */
-    agent.actor = STR("somebody");
-    agent.override = 0;
+    agent.sender.actor = STR("somebody");
+    agent.work.override = 0;
     assert_int_equal(play(p, agent), ERROR_UNAUTHORIZED);
     agent.kind = SIGNAL_WORK_FOLLOW;
     assert_int_equal(play(p, agent), ERROR_UNAUTHORIZED);
     agent.kind = SIGNAL_WORK_ADD;
     assert_int_equal(play(p, agent), ERROR_UNAUTHORIZED);
-    agent.actor = (struct str){0};
-    p->policy = policy_seal((struct policy){.act_within = 1, .plan_agents = STR("")});
+    agent.sender.actor = (struct str){0};
+    p->policy = policy_seal((struct policy){.act_within = 1, .plans.agents = STR("")});
     assert_int_equal(play(p, agent), ERROR_UNAUTHORIZED);
     arena_free(&arena);
     proof_passed("unit", "only the overseer, a person or a named agent changes plans", "PLAN-23");
@@ -856,8 +861,8 @@ static struct signal plan_signal(enum signal_kind kind, const char *line, uint64
                                  struct arena *arena) {
     struct plan_text text = plan_read_line(line, arena);
     return (struct signal){.kind = kind,
-                           .by = kind == SIGNAL_PLAN_APPLY ? WHO_OVERSEER : WHO_HUMAN,
-                           .expected = expected,
+                           .sender.by = kind == SIGNAL_PLAN_APPLY ? WHO_OVERSEER : WHO_HUMAN,
+                           .plan.expected = expected,
                            .body = shape_encode(&PLAN_TEXT, &text, arena)};
 }
 
@@ -865,7 +870,7 @@ static void test_a_proposal_waits_for_a_person(void **state) {
     (void)state;
     struct play *p = &game;
     struct arena arena = {0};
-    p->policy.approve_plans = 1;
+    p->policy.plans.approve = 1;
     p->policy = policy_seal(p->policy);
     struct signal first = plan_signal(SIGNAL_PLAN_APPLY, "P1 P2", 0, &arena);
     struct signal refined = plan_signal(SIGNAL_PLAN_APPLY, "P1 P2:P1", 0, &arena);
@@ -878,20 +883,20 @@ static void test_a_proposal_waits_for_a_person(void **state) {
     assert_int_equal(play(p, first), ERROR_NONE);
     expect_records(p, "plan.review_needed:plan.approval");
     struct evidence evidence = recorded_of(p, RECORD_PLAN_REVIEW_NEEDED);
-    assert_int_equal(evidence.why, REASON_APPROVAL);
+    assert_int_equal(evidence.plan.why, REASON_APPROVAL);
     assert_non_null(text_named(&p->did, &evidence.more));
-    assert_int_equal(p->goal.plan_version, 0);
+    assert_int_equal(p->goal.plan.version, 0);
     assert_int_equal(goal_display_state(&p->goal), DISPLAY_NEEDS_YOU);
     assert_int_equal(play(p, yes), ERROR_CONFLICT); /* not the proposal that waits */
     refused(p, ERROR_CONFLICT, "this is not the plan that waits for approval");
     assert_int_equal(play(p, refined), ERROR_NONE); /* a newer proposal replaces it */
     struct signal by_overseer = yes;
-    by_overseer.by = WHO_OVERSEER;
+    by_overseer.sender.by = WHO_OVERSEER;
     assert_int_equal(play(p, by_overseer), ERROR_UNAUTHORIZED);
     assert_int_equal(play(p, yes), ERROR_NONE);
     expect_records(p,
                    "plan.approved:plan.approved plan.created:plan.apply work.queued:plan.ready:P1");
-    assert_int_equal(recorded_of(p, RECORD_PLAN_CREATED).why, REASON_INITIAL_CREATE);
+    assert_int_equal(recorded_of(p, RECORD_PLAN_CREATED).plan.why, REASON_INITIAL_CREATE);
     states_are(p, "P1=queued P2=todo");
     assert_false(goal_needs_person(&p->goal));
     assert_int_equal(play(p, yes), ERROR_CONFLICT);      /* no proposal waits any more */
@@ -903,16 +908,17 @@ static void test_a_proposal_is_rejected_or_grows_stale(void **state) {
     (void)state;
     struct play *p = &game;
     struct arena arena = {0};
-    p->policy.approve_plans = 1;
+    p->policy.plans.approve = 1;
     p->policy = policy_seal(p->policy);
     assert_int_equal(play_plan(p, "P1 P2"), ERROR_NONE);
-    struct signal reject = {.kind = SIGNAL_PLAN_REJECT, .by = WHO_OVERSEER, .reason = STR("no")};
+    struct signal reject = {
+        .kind = SIGNAL_PLAN_REJECT, .sender.by = WHO_OVERSEER, .reason = STR("no")};
     assert_int_equal(play(p, plan_signal(SIGNAL_PLAN_APPLY, "P1 P2 P3", 1, &arena)), ERROR_NONE);
     assert_int_equal(play(p, reject), ERROR_UNAUTHORIZED);
-    reject.by = WHO_HUMAN;
+    reject.sender.by = WHO_HUMAN;
     assert_int_equal(play(p, reject), ERROR_NONE);
     expect_records(p, "plan.rejected:plan.rejected");
-    assert_int_equal(p->goal.plan_version, 1);
+    assert_int_equal(p->goal.plan.version, 1);
     assert_false(goal_needs_person(&p->goal));
     assert_int_equal(play(p, reject), ERROR_NONE);
     assert_int_equal(p->did.verdict, VERDICT_NOTHING);
@@ -925,8 +931,8 @@ static void test_a_proposal_is_rejected_or_grows_stale(void **state) {
     assert_int_equal(play(p, plan_signal(SIGNAL_PLAN_APPLY, "P1 P2 P5 P4", 2, &arena)), ERROR_NONE);
     assert_int_equal(play(p, plan_signal(SIGNAL_PLAN_APPROVE, "P1 P2 P5 P4", 0, &arena)),
                      ERROR_NONE);
-    assert_int_equal(recorded_of(p, RECORD_PLAN_UPDATED).why, REASON_REPLAN);
-    assert_int_equal(p->goal.plan_version, 3);
+    assert_int_equal(recorded_of(p, RECORD_PLAN_UPDATED).plan.why, REASON_REPLAN);
+    assert_int_equal(p->goal.plan.version, 3);
     arena_free(&arena);
 }
 
@@ -934,18 +940,20 @@ static void test_anybody_may_ask_for_a_review(void **state) {
     (void)state;
     struct play *p = &game;
     assert_int_equal(play_plan(p, "P1"), ERROR_NONE);
-    struct signal review = {
-        .kind = SIGNAL_PLAN_REVIEW, .by = WHO_AGENT, .node = STR("P1"), .reason = STR("too large")};
+    struct signal review = {.kind = SIGNAL_PLAN_REVIEW,
+                            .sender.by = WHO_AGENT,
+                            .work.node = STR("P1"),
+                            .reason = STR("too large")};
     assert_int_equal(play(p, review), ERROR_NONE);
     expect_records(p, "plan.review_needed:plan.review:P1");
-    assert_int_equal(recorded_of(p, RECORD_PLAN_REVIEW_NEEDED).why, REASON_REVIEW);
+    assert_int_equal(recorded_of(p, RECORD_PLAN_REVIEW_NEEDED).plan.why, REASON_REVIEW);
     assert_int_equal(recorded_of(p, RECORD_PLAN_REVIEW_NEEDED).by, WHO_AGENT);
-    review.why = REASON_GUARD_VIOLATION;
+    review.plan.why = REASON_GUARD_VIOLATION;
     assert_int_equal(play(p, review), ERROR_NONE); /* the person is asked only once */
     assert_int_equal(p->did.verdict, VERDICT_NOTHING);
     play_finish(p, "P1");
     assert_int_equal(p->goal.status, GOAL_ACTIVE); /* a review is still unanswered */
-    struct signal stands = {.kind = SIGNAL_PLAN_REJECT, .by = WHO_HUMAN};
+    struct signal stands = {.kind = SIGNAL_PLAN_REJECT, .sender.by = WHO_HUMAN};
     assert_int_equal(play(p, stands), ERROR_NONE);
     expect_records(p, "plan.rejected:plan.rejected goal.completed:plan.completed");
     assert_int_equal(play(p, review), ERROR_NONE);
@@ -953,9 +961,9 @@ static void test_anybody_may_ask_for_a_review(void **state) {
     play_begin(p);
     assert_int_equal(play_create(p), ERROR_NONE);
     assert_int_equal(play(p, review), ERROR_NONE);
-    assert_int_equal(recorded_of(p, RECORD_PLAN_REVIEW_NEEDED).why, REASON_GUARD_VIOLATION);
+    assert_int_equal(recorded_of(p, RECORD_PLAN_REVIEW_NEEDED).plan.why, REASON_GUARD_VIOLATION);
     assert_int_equal(play_plan(p, "P1"), ERROR_NONE); /* a new plan answers it */
-    assert_int_equal(p->goal.review, 0);
+    assert_int_equal(p->goal.plan.review, 0);
     assert_int_equal(p->written[RECORD_PLAN_CREATED], 1);
     proof_passed("unit", "one scenario for each type of plan record", "PLAN-22");
 }
@@ -988,11 +996,11 @@ static void test_no_plan_record_lacks_its_meta(void **state) {
     struct crash_guard_report report;
     for (enum record_type type = RECORD_PLAN_CREATED; type <= RECORD_PLAN_REJECTED; type++) {
         bool of_version = type == RECORD_PLAN_CREATED || type == RECORD_PLAN_UPDATED;
-        struct local_answer whole = {type,
-                                     {.rule = STR("r"), .why = REASON_REPLAN, .plan_version = 1}};
+        struct local_answer whole = {
+            type, {.rule = STR("r"), .plan.why = REASON_REPLAN, .plan.version = 1}};
         struct local_answer no_reason = whole, no_version = whole;
-        no_reason.evidence.why = REASON_NONE;
-        no_version.evidence.plan_version = 0;
+        no_reason.evidence.plan.why = REASON_NONE;
+        no_version.evidence.plan.version = 0;
         assert_int_equal(crash_guard_run(tell, &whole, &report), CRASH_GUARD_WHOLE);
         assert_int_equal(crash_guard_run(tell, &no_reason, &report), CRASH_GUARD_BROKEN);
         assert_non_null(strstr(report.why, "plan_record_is_whole"));
@@ -1021,33 +1029,33 @@ static void test_long_words_do_not_break_a_record(void **state) {
     struct str words = long_word(&arena, 4000);
     const struct signal signals[] = {
         {.kind = SIGNAL_PLAN_REVIEW,
-         .node = words,
+         .work.node = words,
          .reason = words,
-         .actor = words,
-         .trace = words},
+         .sender.actor = words,
+         .sender.trace = words},
         {.kind = SIGNAL_WORK_MOVE,
-         .by = WHO_OVERSEER,
-         .node = STR("S"),
+         .sender.by = WHO_OVERSEER,
+         .work.node = STR("S"),
          .to = NODE_BLOCKED,
          .reason = words,
          .text = words,
-         .actor = words,
-         .trace = words},
+         .sender.actor = words,
+         .sender.trace = words},
         {.kind = SIGNAL_WORK_MOVE,
-         .by = WHO_HUMAN,
-         .node = STR("S"),
+         .sender.by = WHO_HUMAN,
+         .work.node = STR("S"),
          .to = NODE_DONE,
-         .override = 1,
+         .work.override = 1,
          .reason = words,
          .text = words,
-         .actor = words,
-         .trace = words},
+         .sender.actor = words,
+         .sender.trace = words},
         {.kind = SIGNAL_GOAL_MOVE,
-         .by = WHO_HUMAN,
+         .sender.by = WHO_HUMAN,
          .to = GOAL_CANCELLED,
          .reason = words,
-         .actor = words,
-         .trace = words},
+         .sender.actor = words,
+         .sender.trace = words},
     };
     for (size_t i = 0; i < count_of(signals); i++) {
         struct signal signal = signals[i];
@@ -1061,7 +1069,7 @@ static void test_long_words_do_not_break_a_record(void **state) {
         change_is_whole("long words", &p->goal, &signal, &p->policy, &s.decision);
     }
     struct signal unknown = {
-        .kind = SIGNAL_WORK_MOVE, .by = WHO_OVERSEER, .node = words, .at = p->now};
+        .kind = SIGNAL_WORK_MOVE, .sender.by = WHO_OVERSEER, .work.node = words, .at = p->now};
     struct stepping s = {.world = {.goal = &p->goal, .live = &p->live},
                          .signal = &unknown,
                          .policy = p->policy,
@@ -1107,12 +1115,12 @@ static void test_the_words_of_a_node_are_kept(void **state) {
     rows[2].text.risk = RISK_HIGH;
     rows[2].text.artifacts = (struct rows){&(struct artifact){.path = STR("/made")}, 1};
     assert_int_equal(play(p, (struct signal){.kind = SIGNAL_PLAN_APPLY, /* VERIFY-03 */
-                                             .by = WHO_OVERSEER,
+                                             .sender.by = WHO_OVERSEER,
                                              .body = shape_encode(&PLAN_TEXT, &text, &arena)}),
                      ERROR_INVALID_PLAN);
     rows[2].text.artifacts = (struct rows){&(struct artifact){.path = STR("made")}, 1};
     assert_int_equal(play(p, (struct signal){.kind = SIGNAL_PLAN_APPLY,
-                                             .by = WHO_OVERSEER,
+                                             .sender.by = WHO_OVERSEER,
                                              .body = shape_encode(&PLAN_TEXT, &text, &arena)}),
                      ERROR_NONE);
     static const uint32_t MINUTES[] = {90, 120, 1440, 45, 0, 0};
@@ -1122,7 +1130,7 @@ static void test_the_words_of_a_node_are_kept(void **state) {
         const struct node *node = node_of(p, id);
         struct node_text words = {0};
         assert_int_equal(node->effort, MINUTES[i]);
-        assert_int_equal(node->contract, i == 0); /* VERIFY-01 */
+        assert_int_equal(node->contract.given, i == 0); /* VERIFY-01 */
         const struct text_row *row = text_named(&p->did, &node->text);
         assert_true(row && shape_decode_in(&NODE_TEXT, row->body, &arena, &words));
         assert_true(str_equal(words.name, str_of(id)));
@@ -1200,7 +1208,7 @@ static uint32_t rows_grow(struct walker *w, const struct play *p, struct plan_ro
     for (uint32_t i = 0; i < more && count < MOST_LIVE; i++) {
         const struct plan_row *above = count ? &rows[chance_below(&w->chance, count)] : NULL;
         bool phase = !above || above->tier == TIER_SUBTASK || chance_in(&w->chance, 8);
-        struct str id = arena_format(&w->arena, "N%u", p->goal.nodes_made + i);
+        struct str id = arena_format(&w->arena, "N%u", p->goal.plan.nodes_made + i);
         rows[count++] =
             (struct plan_row){.id = chance_in(&w->chance, 150) ? STR("N1") : id,
                               .parent = phase ? (struct str){0} : above->id,
@@ -1233,7 +1241,7 @@ static struct signal plan_pick(struct walker *w, const struct play *p) {
     rows_link(w, rows, count);
     struct plan_text text = {{rows, count}};
     return (struct signal){.kind = SIGNAL_PLAN_APPLY,
-                           .expected = p->goal.plan_version - chance_in(&w->chance, 20),
+                           .plan.expected = p->goal.plan.version - chance_in(&w->chance, 20),
                            .body = shape_encode(&PLAN_TEXT, &text, &w->arena)};
 }
 
@@ -1259,14 +1267,14 @@ static struct signal work_pick(struct walker *w, const struct play *p) {
          i++)
         node = &p->plan.nodes[chance_below(chance, p->plan.count)];
     struct signal signal = {.kind = chance_in(chance, 12) ? SIGNAL_WORK_FOLLOW : SIGNAL_WORK_MOVE,
-                            .node = node && !chance_in(chance, 50) ? node_id(node) : STR("N1"),
+                            .work.node = node && !chance_in(chance, 50) ? node_id(node) : STR("N1"),
                             .to = chance_below(chance, NODE_STATUSES + chance_in(chance, 50)),
-                            .override = chance_in(chance, 6),
-                            .blocked = chance_below(chance, BLOCKED_BYS),
+                            .work.override = chance_in(chance, 6),
+                            .work.blocked = chance_below(chance, BLOCKED_BYS),
                             .text = chance_in(chance, 8) ? (struct str){0} : STR("commit 1a2b")};
     static const enum node_status NEXT[NODE_STATUSES] = {
         NODE_CANCELLED, NODE_IN_PROGRESS, NODE_DONE, NODE_QUEUED, NODE_DONE, NODE_TODO};
-    if (node && !signal.override && !chance_in(chance, 3))
+    if (node && !signal.work.override && !chance_in(chance, 3))
         signal.to = NEXT[node->status];
     return signal;
 }
@@ -1276,11 +1284,11 @@ static struct signal effect_pick(struct walker *w, const struct play *p) {
                                              SIGNAL_EFFECT_LOST,  SIGNAL_GOAL_DUE,
                                              SIGNAL_GOAL_RELEASE, SIGNAL_GOAL_RELEASE};
     struct signal signal = {.kind = KINDS[chance_below(&w->chance, count_of(KINDS))], .host = 7};
-    if (p->goal.open_count == 0)
+    if (p->goal.effects.open_count == 0)
         return signal;
-    signal.effect = p->goal.open[0].n;
+    signal.effect = p->goal.effects.open[0].n;
     signal.exit = chance_below(&w->chance, 2);
-    if (p->goal.open[0].state == EFFECT_READY && signal.kind == SIGNAL_EFFECT_ENDED)
+    if (p->goal.effects.open[0].state == EFFECT_READY && signal.kind == SIGNAL_EFFECT_ENDED)
         signal.kind = SIGNAL_EFFECT_CLAIM;
     return signal;
 }
@@ -1297,7 +1305,7 @@ static struct signal other_pick(struct walker *w, const struct play *p) {
     if (signal.kind == SIGNAL_GOAL_MOVE)
         signal.to = TO[chance_below(&w->chance, count_of(TO))];
     if (signal.kind == SIGNAL_GOAL_UPDATE)
-        signal.priority = chance_below(&w->chance, PRIORITIES);
+        signal.describe.priority = chance_below(&w->chance, PRIORITIES);
     if (signal.kind == SIGNAL_PART_PUT) {
         signal.to = PART_RUN;
         signal.effect = chance_below(&w->chance, p->goal.parts_made + 2);
@@ -1315,11 +1323,11 @@ static struct signal operation_pick(struct walker *w, const struct play *p) {
                                        : other_pick(w, p);
     if (w->proposed && chance_in(&w->chance, 20))
         signal = (struct signal){.kind = SIGNAL_PLAN_APPROVE, .body = {w->proposal, w->proposed}};
-    signal.by = chance_in(&w->chance, 12) ? WHO_AGENT : 1 + chance_below(&w->chance, 2);
+    signal.sender.by = chance_in(&w->chance, 12) ? WHO_AGENT : 1 + chance_below(&w->chance, 2);
     if (!chance_in(&w->chance, 6))
         signal.reason = STR("because");
     if (chance_in(&w->chance, 3))
-        signal.actor = STR("ci");
+        signal.sender.actor = STR("ci");
     return signal;
 }
 
@@ -1331,12 +1339,12 @@ static void walk_begin(struct walker *w, struct play *p) {
     w->proposed = 0;
     play_begin(p);
     p->policy = policy_seal((struct policy){.act_within = 5000000,
-                                            .approve_plans = chance_in(&w->chance, 4),
-                                            .plan_agents = STR("ci")});
+                                            .plans.approve = chance_in(&w->chance, 4),
+                                            .plans.agents = STR("ci")});
     struct signal create = {
-        .kind = SIGNAL_GOAL_CREATE, .by = WHO_HUMAN, .title = STR("t"), .host = 7};
+        .kind = SIGNAL_GOAL_CREATE, .sender.by = WHO_HUMAN, .describe.title = STR("t"), .host = 7};
     if (chance_in(&w->chance, 2))
-        create.command = STR("make check");
+        create.describe.command = STR("make check");
     assert_int_equal(play(p, create), ERROR_NONE);
     p->sample = 8;
 }
@@ -1345,7 +1353,7 @@ static void walk_step(struct walker *w, struct play *p) {
     static const struct hash NONE;
     bool over = p->goal.status >= GOAL_CANCELLED ||
                 (p->goal.status == GOAL_COMPLETED && chance_in(&w->chance, 3));
-    if ((over && chance_in(&w->chance, 3)) || p->goal.nodes_made > LAST_NODE)
+    if ((over && chance_in(&w->chance, 3)) || p->goal.plan.nodes_made > LAST_NODE)
         walk_begin(w, p);
     if (chance_in(&w->chance, 400))
         p->era++;
@@ -1358,8 +1366,8 @@ static void walk_step(struct walker *w, struct play *p) {
     w->refused[error] += p->did.verdict == VERDICT_REFUSE;
     w->changed += p->did.verdict == VERDICT_CHANGE;
     w->nothing += p->did.verdict == VERDICT_NOTHING;
-    if (hash_equal(&p->goal.proposal, &NONE) || signal.body.at != w->proposal)
-        w->proposed = hash_equal(&p->goal.proposal, &NONE) ? 0 : w->proposed;
+    if (hash_equal(&p->goal.plan.proposal, &NONE) || signal.body.at != w->proposal)
+        w->proposed = hash_equal(&p->goal.plan.proposal, &NONE) ? 0 : w->proposed;
 }
 
 static void test_chance_never_breaks_a_plan(void **state) {

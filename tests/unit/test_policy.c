@@ -36,7 +36,7 @@ static void test_defaults_are_the_same(void **state) {
     if (!str_equal(a, b)) {
         struct policy empty = policy;
         print_message("%s\n%s\n", hex_of(a), hex_of(b));
-        check(empty.agent_count == 0 && empty.allow_agents.len == 0, "agents");
+        check(empty.dispatch.agent_count == 0 && empty.dispatch.allow_agents.len == 0, "agents");
     }
     check(str_equal(a, b), "the defaults differ");
 }
@@ -53,8 +53,9 @@ static void test_agents_are_known(void **state) {
     char text[2048];
     snprintf(text, sizeof text, AGENTS, "true", "false", "\"*\"");
     struct policy policy = policy_from(text);
-    assert_int_equal(policy.agent_count, 2);
-    const struct policy_agent *coder = &policy.agents[0], *other = &policy.agents[1];
+    assert_int_equal(policy.dispatch.agent_count, 2);
+    const struct policy_agent *coder = &policy.dispatch.agents[0],
+                              *other = &policy.dispatch.agents[1];
     check(strcmp(coder->id, "coder") == 0 && strcmp(coder->role, "coder") == 0 &&
               strcmp(coder->account, "acme") == 0 && strcmp(coder->team, "web") == 0 &&
               strcmp(coder->model, "dear") == 0,
@@ -65,16 +66,18 @@ static void test_agents_are_known(void **state) {
     check(strcmp(other->account, "other") == 0 && strcmp(other->model, "cheap") == 0 &&
               other->price == 0 && other->reserve == 0,
           "the other");
-    check(str_equal(policy.allow_agents, STR("coder")), "%.*s", STR_ARG(policy.allow_agents));
+    check(str_equal(policy.dispatch.allow_agents, STR("coder")), "%.*s",
+          STR_ARG(policy.dispatch.allow_agents));
     snprintf(text, sizeof text, AGENTS, "true", "true", "\"other\"");
     policy = policy_from(text);
-    check(str_equal(policy.allow_agents, STR("coder other")), "%.*s", STR_ARG(policy.allow_agents));
+    check(str_equal(policy.dispatch.allow_agents, STR("coder other")), "%.*s",
+          STR_ARG(policy.dispatch.allow_agents));
     snprintf(text, sizeof text, AGENTS, "true", "true", "\"*\"");
     policy = policy_from(text);
-    assert_int_equal(policy.allow_agents.len, 0);
+    assert_int_equal(policy.dispatch.allow_agents.len, 0);
     snprintf(text, sizeof text, AGENTS, "false", "false", "");
     policy = policy_from(text);
-    assert_int_equal(policy.agent_count, 0);
+    assert_int_equal(policy.dispatch.agent_count, 0);
     proof_passed("unit", "policy: agents", "CONFIG-01 POLICY-02");
 }
 
@@ -93,9 +96,9 @@ static void test_budgets_are_known(void **state) {
         {"account", UNIT_TOKENS, 1250000, MINUTES(300)},
         {"day", UNIT_STARTS, 52, MINUTES(1440)},
         {"goal", UNIT_MONEY, 125000, 0}};
-    assert_int_equal(policy.budget_count, count_of(EXPECTED));
+    assert_int_equal(policy.spending.budget_count, count_of(EXPECTED));
     for (size_t i = 0; i < count_of(EXPECTED); i++) {
-        const struct policy_budget *is = &policy.budgets[i], *want = &EXPECTED[i];
+        const struct policy_budget *is = &policy.spending.budgets[i], *want = &EXPECTED[i];
         check(strcmp(is->scope, want->scope) == 0 && is->unit == want->unit &&
                   is->most == want->most && is->window == want->window,
               "budget %zu: %s %llu", i, is->scope, (unsigned long long)is->most);
@@ -111,16 +114,19 @@ static void test_the_rest_is_known(void **state) {
         "[people]\nquiet_hours = \"22:30-07:00 +02:00\"\nundo_for = \"1m\"\nsay_most = 2\n"
         "[[channels]]\nid = \"chat\"\nkind = \"ntfy\"\nurl = \"https://ntfy.example\"\nto = \"t\"\n"
         "least = \"warning\"\nquiet = false\norigins = [\"a\", \"b\"]\n");
-    check(policy.idle_in_tool == MINUTES(120) && policy.first_rung == RUNG_RESEND &&
-              policy.max_attempts == 7 && policy.planner,
+    check(policy.liveness.idle_in_tool == MINUTES(120) &&
+              policy.recovery.first_rung == RUNG_RESEND && policy.recovery.max_attempts == 7 &&
+              policy.recovery.planner,
           "supervision");
-    check(policy.most_at_once == 4 && policy.most_per_team == 2 && policy.blast_least == 1 &&
-              policy.actions_per_minute == 9 && policy.quota_guess == MINUTES(3),
+    check(policy.dispatch.most_at_once == 4 && policy.dispatch.most_per_team == 2 &&
+              policy.pace.blast_least == 1 && policy.pace.actions_per_minute == 9 &&
+              policy.spending.quota_guess == MINUTES(3),
           "caps");
-    check(policy.quiet_from == MINUTES(20 * 60 + 30) && policy.quiet_to == MINUTES(5 * 60) &&
-              policy.undo_for == MINUTES(1) && policy.say_most == 2,
+    check(policy.people.quiet_from == MINUTES(20 * 60 + 30) &&
+              policy.people.quiet_to == MINUTES(5 * 60) && policy.people.undo_for == MINUTES(1) &&
+              policy.people.say_most == 2,
           "people");
-    const struct policy_channel *chat = &policy.channels[policy.channel_count - 1];
+    const struct policy_channel *chat = &policy.people.channels[policy.people.channel_count - 1];
     check(strcmp(chat->id, "chat") == 0 && chat->kind == CHANNEL_NTFY && !chat->quiet &&
               chat->least == ALARM_WARNING + 1 && strcmp(chat->origins, "a b") == 0,
           "%s", chat->id);

@@ -47,12 +47,20 @@ static void messages_read(struct room *r) {
         check(shape_decode_in(&NOTICE, effect.body, &r->arena, &notice), "a notice");
         assert_true(r->sent_count < OUTPUT_MOST);
         struct message *m = &r->sent[r->sent_count++];
-        *m = (struct message){change->slot.n, r->now,       {0},       {0},           {0},
-                              notice.kind,    notice.alarm, notice.id, notice.unsure, notice.times,
+        *m = (struct message){change->slot.n,
+                              r->now,
+                              {0},
+                              {0},
+                              {0},
+                              notice.kind,
+                              notice.alarm,
+                              notice.id,
+                              notice.attempt.unsure,
+                              notice.attempt.times,
                               false};
         snprintf(m->channel, sizeof m->channel, "%.*s", STR_ARG(notice.channel));
         snprintf(m->cause, sizeof m->cause, "%.*s", STR_ARG(notice.cause));
-        snprintf(m->earlier, sizeof m->earlier, "%.*s", STR_ARG(notice.earlier));
+        snprintf(m->earlier, sizeof m->earlier, "%.*s", STR_ARG(notice.attempt.earlier));
     }
 }
 
@@ -83,10 +91,10 @@ static enum error tell(struct room *r, struct signal signal) {
     signal.goal = exists ? r->goal.id : (struct id){{1, 2, 3}};
     signal.at = r->now;
     memcpy(signal.source.bytes, &(uint64_t){++r->sources}, 8);
-    if (signal.actor.len == 0)
-        signal.actor = signal.by == WHO_HUMAN   ? STR("human:anna")
-                       : signal.by == WHO_AGENT ? STR("actor:agent:auto-1")
-                                                : STR("overseer");
+    if (signal.sender.actor.len == 0)
+        signal.sender.actor = signal.sender.by == WHO_HUMAN   ? STR("human:anna")
+                              : signal.sender.by == WHO_AGENT ? STR("actor:agent:auto-1")
+                                                              : STR("overseer");
     r->policy = policy_seal(r->policy);
     struct goal before = r->goal;
     struct stepping s = {.world = {.goal = exists ? &r->goal : NULL, .live = &r->live, .level = 4},
@@ -117,8 +125,8 @@ static int room_begin(void **state) {
     room.now = T0 - T0 % MINUTES(1440) + MINUTES(12 * 60); /* noon */
     room.policy = policy_of(MINUTES(1));
     assert_int_equal(tell(&room, (struct signal){.kind = SIGNAL_GOAL_CREATE,
-                                                 .by = WHO_HUMAN,
-                                                 .title = STR("title"),
+                                                 .sender.by = WHO_HUMAN,
+                                                 .describe.title = STR("title"),
                                                  .host = 7}),
                      ERROR_NONE);
     return 0;
@@ -133,10 +141,10 @@ static int room_end(void **state) {
 }
 
 static void channel_add(struct room *r, const char *id, enum channel_kind kind) {
-    struct policy_channel *channel = &r->channels[r->policy.channel_count++];
+    struct policy_channel *channel = &r->channels[r->policy.people.channel_count++];
     *channel = (struct policy_channel){.kind = kind, .quiet = 1};
     snprintf(channel->id, sizeof channel->id, "%s", id);
-    r->policy.channels = r->channels;
+    r->policy.people.channels = r->channels;
 }
 
 static void channels_three(struct room *r) {
@@ -155,7 +163,7 @@ static struct signal ask_of(struct room *r, enum question_kind kind, const char 
                                  .options = {AGENT_MESSAGES, options},
                                  .level = str_of(level)};
     return (struct signal){.kind = SIGNAL_QUESTION_ASK,
-                           .by = WHO_HUMAN,
+                           .sender.by = WHO_HUMAN,
                            .to = kind,
                            .text = str_of(cause),
                            .body = shape_encode(&QUESTION_TEXT, &text, &r->kept[r->turn])};
@@ -173,8 +181,8 @@ static struct question *about(struct room *r, const char *cause) {
 static enum error answer(struct room *r, const struct question *question, uint32_t option,
                          const char *words) {
     return tell(r, (struct signal){.kind = SIGNAL_QUESTION_ANSWER,
-                                   .by = WHO_HUMAN,
-                                   .question = question->n + 1,
+                                   .sender.by = WHO_HUMAN,
+                                   .about.question = question->n + 1,
                                    .to = option,
                                    .text = str_of(words)});
 }
@@ -182,8 +190,8 @@ static enum error answer(struct room *r, const struct question *question, uint32
 static enum error move(struct room *r, const struct question *question, enum question_move to,
                        int64_t until) {
     return tell(r, (struct signal){.kind = SIGNAL_QUESTION_MOVE,
-                                   .by = WHO_HUMAN,
-                                   .question = question->n + 1,
+                                   .sender.by = WHO_HUMAN,
+                                   .about.question = question->n + 1,
                                    .to = to,
                                    .until = until});
 }
@@ -192,7 +200,7 @@ static enum error heard(struct room *r, struct message *m, enum hearing how, con
                         int64_t until) {
     m->over = true;
     return tell(r, (struct signal){.kind = SIGNAL_EFFECT_ENDED,
-                                   .by = WHO_OVERSEER,
+                                   .sender.by = WHO_OVERSEER,
                                    .effect = m->n,
                                    .to = how,
                                    .text = str_of(text),
@@ -218,7 +226,7 @@ static void pass(struct room *r, int64_t span, dealing *deal) {
         if (r->due > until)
             break;
         r->now = r->due > r->now ? r->due : r->now;
-        tell(r, (struct signal){.kind = SIGNAL_GOAL_DUE, .by = WHO_OVERSEER});
+        tell(r, (struct signal){.kind = SIGNAL_GOAL_DUE, .sender.by = WHO_OVERSEER});
         check(r->did.verdict == VERDICT_CHANGE || r->due > r->now, "asked for the same moment");
     }
     r->now = until;
@@ -251,7 +259,7 @@ static void test_each_level_has_its_channels(void **state) {
         assert_int_equal(count_sent(&room, "desk"), ROWS[i].admission);
         assert_int_equal(count_sent(&room, "tracker"), ROWS[i].tracker);
         assert_int_equal(count_sent(&room, "hook"), ROWS[i].hook);
-        assert_int_equal(room.goal.questions, 1);
+        assert_int_equal(room.goal.people.questions, 1);
     }
     proof_passed("unit", __func__, "ESCALATE-01 ESCALATE-03");
 }
@@ -298,11 +306,11 @@ static void test_what_is_escalated_by_itself(void **state) {
         room_end(state);
         room_begin(state);
         channels_three(&room);
-        room.policy.auto_escalate = ROWS[i].automatic;
-        room.policy.notify_below = ROWS[i].below;
+        room.policy.people.auto_escalate = ROWS[i].automatic;
+        room.policy.people.notify_below = ROWS[i].below;
         assert_int_equal(ask(&room, ROWS[i].kind, ROWS[i].level, "c"), ERROR_NONE);
         check(room.sent_count == ROWS[i].sent, "row %zu: %u", i, room.sent_count);
-        assert_int_equal(room.goal.questions, 1); /* in any case it waits in the inbox */
+        assert_int_equal(room.goal.people.questions, 1); /* in any case it waits in the inbox */
     }
     proof_passed("unit", __func__, "ESCALATE-04 ESCALATE-05");
 }
@@ -319,7 +327,7 @@ static void deal_badly(struct room *r, struct message *m) {
 static void test_a_failing_channel_stops_nothing(void **state) {
     (void)state;
     channels_three(&room);
-    room.policy.say_most = 1;
+    room.policy.people.say_most = 1;
     ask(&room, QUESTION_DECIDE, "emergency", "c");
     pass(&room, MINUTES(1440), deal_badly);
     assert_int_equal(count_sent(&room, "desk"), 1);
@@ -369,9 +377,9 @@ static void goal_from(struct room *r, const char *channel) {
     struct goal_text text = {.channel = str_of(channel)};
     assert_int_equal(
         tell(r, (struct signal){.kind = SIGNAL_GOAL_UPDATE,
-                                .by = WHO_HUMAN,
+                                .sender.by = WHO_HUMAN,
                                 .to = 1,
-                                .base = r->goal.text,
+                                .describe.base = r->goal.text,
                                 .body = shape_encode(&GOAL_TEXT, &text, &r->kept[r->turn])}),
         ERROR_NONE);
 }
@@ -413,7 +421,7 @@ static void test_the_same_cause_is_asked_once(void **state) {
     assert_int_equal(room.written[RECORD_QUESTION_ASKED], 1);
     assert_int_equal(count_sent(&room, "tracker"), 1);
     pass(&room, MINUTES(7 * 1440), deal_well);
-    assert_int_equal(count_sent(&room, "tracker"), (int)room.policy.say_most);
+    assert_int_equal(count_sent(&room, "tracker"), (int)room.policy.people.say_most);
     int64_t gap = MINUTES(30);
     uint32_t seen = 0;
     for (uint32_t i = 0; i < room.sent_count; i++) {
@@ -425,7 +433,8 @@ static void test_the_same_cause_is_asked_once(void **state) {
         assert_int_equal(m->times, seen);
         if (seen) {
             check(m->at - last == gap, "%lld", (long long)(m->at - last));
-            gap = gap * 2 < room.policy.say_again_most ? gap * 2 : room.policy.say_again_most;
+            gap = gap * 2 < room.policy.people.say_again_most ? gap * 2
+                                                              : room.policy.people.say_again_most;
         }
         last = m->at;
         seen++;
@@ -452,11 +461,11 @@ static void test_what_becomes_worse_is_said_at_once(void **state) {
 static void test_the_night_is_quiet_but_for_emergencies(void **state) {
     (void)state;
     channels_three(&room);
-    room.policy.quiet_from = MINUTES(22 * 60);
-    room.policy.quiet_to = MINUTES(7 * 60);
+    room.policy.people.quiet_from = MINUTES(22 * 60);
+    room.policy.people.quiet_to = MINUTES(7 * 60);
     room.now += MINUTES(11 * 60); /* 23:00 */
     int64_t night = room.now;
-    room.policy.say_most = 1;
+    room.policy.people.say_most = 1;
     ask(&room, QUESTION_DECIDE, "critical", "c");
     assert_int_equal(room.sent_count, 0);
     ask(&room, QUESTION_DECIDE, "emergency", "e");
@@ -475,8 +484,8 @@ static void test_the_night_is_quiet_but_for_emergencies(void **state) {
 static void test_an_hour_has_its_cap(void **state) {
     (void)state;
     channels_three(&room);
-    room.policy.messages_per_hour = 5;
-    room.policy.say_most = 1;
+    room.policy.people.messages_per_hour = 5;
+    room.policy.people.say_most = 1;
     char cause[16];
     for (int i = 0; i < 9; i++) {
         snprintf(cause, sizeof cause, "c%d", i);
@@ -515,7 +524,7 @@ static void test_seen_and_snoozed_are_not_said_again(void **state) {
     pass(&room, MINUTES(2), deal_well);
     assert_int_equal(room.sent_count, before + 2);
     assert_string_equal(room.sent[before + 1].cause, "later");
-    assert_int_equal(room.goal.questions, 2);
+    assert_int_equal(room.goal.people.questions, 2);
 }
 
 /* ---- assignments ---- */
@@ -525,7 +534,7 @@ static void staff_make(struct room *r, const char *line) {
     struct arena arena = {0};
     struct plan_text text = plan_read_line(line, &arena);
     assert_int_equal(tell(r, (struct signal){.kind = SIGNAL_PLAN_APPLY,
-                                             .by = WHO_HUMAN,
+                                             .sender.by = WHO_HUMAN,
                                              .reason = STR("so that it gets done"),
                                              .body = shape_encode(&PLAN_TEXT, &text, &arena)}),
                      ERROR_NONE);
@@ -563,8 +572,8 @@ static enum error agent_asks(struct room *r, uint32_t assignment, enum asked_of 
     static const struct str OPTIONS[] = {{"yes", 3}, {"no", 2}};
     struct question_text text = {.title = str_of(title), .options = {OPTIONS, 2}};
     return tell(r, (struct signal){.kind = SIGNAL_AGENT_ASK,
-                                   .by = WHO_AGENT,
-                                   .assignment = assignment + 1,
+                                   .sender.by = WHO_AGENT,
+                                   .about.assignment = assignment + 1,
                                    .to = of,
                                    .body = shape_encode(&QUESTION_TEXT, &text, &r->kept[r->turn])});
 }
@@ -590,17 +599,17 @@ static void test_an_answer_lets_work_go_on(void **state) {
     assert_int_equal(answer(&room, question, 3, ""), ERROR_INVALID);
     assert_int_equal(answer(&room, question, 0, ""), ERROR_INVALID);
     assert_int_equal(answer(&room, question, 1, "a) yes, but keep a copy"), ERROR_NONE);
-    struct hash sent = room.live.questions.at[0].answer_text;
+    struct hash sent = room.live.questions.at[0].answer.text;
     assert_true(str_equal(text_kept(&room, &sent), STR("a) yes, but keep a copy")));
-    assert_int_equal(room.goal.questions, 0);
+    assert_int_equal(room.goal.people.questions, 0);
     assert_int_equal(assignment_of(&room, assignment)->status,
                      ASSIGNMENT_BLOCKED); /* the answer can still be undone */
     assert_int_equal(answer(&room, &room.live.questions.at[0], 2, "no"), ERROR_CONFLICT);
     assert_int_equal(move(&room, &room.live.questions.at[0], QUESTION_UNDO, 0), ERROR_NONE);
-    assert_int_equal(room.goal.questions, 1);
+    assert_int_equal(room.goal.people.questions, 1);
     assert_int_equal(answer(&room, &room.live.questions.at[0], 2, "b) no"), ERROR_NONE);
-    sent = room.live.questions.at[0].answer_text;
-    pass(&room, room.policy.undo_for - 1, deal_well);
+    sent = room.live.questions.at[0].answer.text;
+    pass(&room, room.policy.people.undo_for - 1, deal_well);
     assert_int_equal(assignment_of(&room, assignment)->status, ASSIGNMENT_BLOCKED);
     pass(&room, 1, deal_well);
     assert_int_equal(assignment_of(&room, assignment)->status, ASSIGNMENT_QUEUED);
@@ -619,7 +628,7 @@ static void test_what_was_said_is_called_settled(void **state) {
     ask(&room, QUESTION_DECIDE, "emergency", "c");
     all_heard(&room, "");
     answer(&room, about(&room, "c"), 1, "drop");
-    pass(&room, room.policy.undo_for, NULL);
+    pass(&room, room.policy.people.undo_for, NULL);
     assert_int_equal(room.sent_count, 3);
     assert_string_equal(room.sent[2].channel, "pager");
     assert_int_equal(room.sent[2].kind, NOTICE_RESOLVED);
@@ -636,36 +645,37 @@ static void test_who_may_answer(void **state) {
     (void)state;
     struct question_text text = {.title = STR("Ship it?"), .who = STR("bert carla")};
     struct signal signal = {.kind = SIGNAL_QUESTION_ASK,
-                            .by = WHO_HUMAN,
+                            .sender.by = WHO_HUMAN,
                             .to = QUESTION_APPROVE,
                             .text = STR("c"),
                             .body = shape_encode(&QUESTION_TEXT, &text, &room.kept[room.turn])};
     assert_int_equal(tell(&room, signal), ERROR_NONE);
     uint32_t n = about(&room, "c")->n + 1;
-    struct signal yes = {.kind = SIGNAL_QUESTION_ANSWER, .by = WHO_HUMAN, .question = n, .to = 1};
+    struct signal yes = {
+        .kind = SIGNAL_QUESTION_ANSWER, .sender.by = WHO_HUMAN, .about.question = n, .to = 1};
     assert_int_equal(tell(&room, yes), ERROR_UNAUTHORIZED); /* by anna */
-    yes.by = WHO_AGENT;
+    yes.sender.by = WHO_AGENT;
     assert_int_equal(tell(&room, yes), ERROR_UNAUTHORIZED);
-    yes.by = WHO_OVERSEER;
+    yes.sender.by = WHO_OVERSEER;
     assert_int_equal(tell(&room, yes), ERROR_UNAUTHORIZED);
-    yes.by = WHO_HUMAN;
-    yes.actor = STR("human:carl");
+    yes.sender.by = WHO_HUMAN;
+    yes.sender.actor = STR("human:carl");
     assert_int_equal(tell(&room, yes), ERROR_UNAUTHORIZED);
-    yes.actor = STR("human:carla");
+    yes.sender.actor = STR("human:carla");
     yes.to = 3;
     assert_int_equal(tell(&room, yes), ERROR_INVALID);
     yes.to = 1;
     assert_int_equal(tell(&room, yes), ERROR_NONE);
-    yes.question = 99;
+    yes.about.question = 99;
     assert_int_equal(tell(&room, yes), ERROR_NOT_FOUND);
 }
 
 static void ask_until(struct room *r, enum question_kind kind, const char *cause, uint32_t fallback,
                       int64_t until, const char *node) {
     struct signal signal = ask_of(r, kind, "warning", cause, 3);
-    signal.question = fallback;
+    signal.about.question = fallback;
     signal.until = until;
-    signal.node = str_of(node);
+    signal.work.node = str_of(node);
     assert_int_equal(tell(r, signal), ERROR_NONE);
 }
 
@@ -709,15 +719,15 @@ static void test_a_child_asks_its_parent(void **state) {
     const struct question *question = &room.live.questions.at[0];
     assert_int_equal(question->of, OF_PARENT);
     assert_int_equal(question->parent, parent + 1);
-    assert_int_equal(room.goal.questions, 0); /* no person is asked */
+    assert_int_equal(room.goal.people.questions, 0); /* no person is asked */
     struct signal reply = {.kind = SIGNAL_QUESTION_ANSWER,
-                           .by = WHO_AGENT,
-                           .assignment = child + 1,
-                           .question = question->n + 1,
+                           .sender.by = WHO_AGENT,
+                           .about.assignment = child + 1,
+                           .about.question = question->n + 1,
                            .text = STR("the second one")};
     assert_int_equal(tell(&room, reply),
                      ERROR_UNAUTHORIZED); /* an agent cannot answer its own question */
-    reply.assignment = parent + 1;
+    reply.about.assignment = parent + 1;
     assert_int_equal(tell(&room, reply), ERROR_NONE);
     assert_int_equal(room.live.questions.count, 0);
     struct hash sent = sha256(STR("the second one"));
@@ -734,8 +744,8 @@ static enum error ask_nth(struct room *r, uint32_t assignment, int n) {
 static void answer_all(struct room *r) {
     while (r->live.questions.count > 0)
         assert_int_equal(tell(r, (struct signal){.kind = SIGNAL_QUESTION_ANSWER,
-                                                 .by = WHO_OVERSEER,
-                                                 .question = r->live.questions.at[0].n + 1,
+                                                 .sender.by = WHO_OVERSEER,
+                                                 .about.question = r->live.questions.at[0].n + 1,
                                                  .text = STR("go on")}),
                          ERROR_NONE);
 }
@@ -782,12 +792,12 @@ static void test_nobody_waits_for_the_dead(void **state) {
     staff_make(&room, "P1 T1/P1 T2/P1");
     uint32_t child = child_put(&room, "T2", assignment_put(&room, "T1") + 1);
     agent_asks(&room, child, OF_PARENT, "Which API?");
-    pass(&room, room.policy.request_raise - 1, deal_well);
+    pass(&room, room.policy.people.request_raise - 1, deal_well);
     assert_int_equal(room.live.questions.at[0].of, OF_PARENT);
     assert_int_equal(room.sent_count, 0);
     pass(&room, 1, deal_well);
     assert_int_equal(room.live.questions.at[0].of, OF_PERSON);
-    assert_int_equal(room.goal.questions, 1);
+    assert_int_equal(room.goal.people.questions, 1);
     assert_int_equal(room.sent_count, 1);
     proof_passed("unit", __func__, "REQUEST-09");
 }
@@ -799,10 +809,10 @@ static enum error mail(struct room *r, enum who by, const char *to, uint32_t kin
     struct agent_message_text text = {.subject = str_of(subject), .body = STR("the body")};
     return tell(
         r, (struct signal){.kind = SIGNAL_MAIL_SEND,
-                           .by = by,
+                           .sender.by = by,
                            .to = kind,
                            .text = str_of(to),
-                           .question = ack,
+                           .about.question = ack,
                            .body = shape_encode(&AGENT_MESSAGE_TEXT, &text, &r->kept[r->turn])});
 }
 
@@ -828,11 +838,11 @@ static void test_mail_is_kept_in_order_until_it_is_read(void **state) {
     assert_string_equal(agent_message->recipient, name);
     assert_int_equal(agent_message->ack_required, 1);
     struct signal ack = {.kind = SIGNAL_MAIL_ACK,
-                         .by = WHO_AGENT,
-                         .assignment = first + 1,
-                         .question = agent_message->n + 1};
+                         .sender.by = WHO_AGENT,
+                         .about.assignment = first + 1,
+                         .about.question = agent_message->n + 1};
     assert_int_equal(tell(&room, ack), ERROR_UNAUTHORIZED); /* the message is for another agent */
-    ack.assignment = second + 1;
+    ack.about.assignment = second + 1;
     assert_int_equal(tell(&room, ack), ERROR_NONE);
     assert_int_equal(room.live.agent_messages.count, 2);
     assert_int_equal(tell(&room, ack), ERROR_NONE); /* a repetition changes nothing */
@@ -865,9 +875,9 @@ static void admission_grants(struct room *r, uint32_t n) {
     snprintf(permit.agent, sizeof permit.agent, "%s", assignment->agent);
     struct str body = shape_encode(&PERMIT, &permit, &arena);
     assert_int_equal(tell(r, (struct signal){.kind = SIGNAL_PERMIT_GRANTED,
-                                             .by = WHO_OVERSEER,
+                                             .sender.by = WHO_OVERSEER,
                                              .admission = assignment->permit.host,
-                                             .assignment = n + 1,
+                                             .about.assignment = n + 1,
                                              .body = body}),
                      ERROR_NONE);
     arena_free(&arena);
@@ -881,7 +891,7 @@ static void test_what_a_person_tells_is_said(void **state) {
     uint32_t n = assignment_put(&room, "T1");
     char name[16];
     assignment_of(&room, n)->run = 1; /* a run exists that can receive it */
-    room.policy.max_attempts = 12;
+    room.policy.recovery.max_attempts = 12;
     snprintf(name, sizeof name, "A_%u", n);
     assert_int_equal(mail(&room, WHO_AGENT, name, AGENT_MESSAGE_INSTRUCTION, 0, "obey"),
                      ERROR_NONE);
@@ -902,16 +912,16 @@ static void test_what_a_person_tells_is_said(void **state) {
     assert_int_equal(words_sent(&room, WORDS_MESSAGE), 1);
     uint32_t effect = assignment_of(&room, n)->delivery.effect - 1;
     assert_int_equal(tell(&room, (struct signal){.kind = SIGNAL_EFFECT_CLAIM,
-                                                 .by = WHO_OVERSEER,
+                                                 .sender.by = WHO_OVERSEER,
                                                  .effect = effect,
                                                  .host = room.goal.owner}),
                      ERROR_NONE);
     assert_int_equal(tell(&room, (struct signal){.kind = SIGNAL_EFFECT_ENDED,
-                                                 .by = WHO_OVERSEER,
+                                                 .sender.by = WHO_OVERSEER,
                                                  .effect = effect,
                                                  .to = DELIVERY_ACCEPTED}),
                      ERROR_NONE);
-    tell(&room, (struct signal){.kind = SIGNAL_GOAL_DUE, .by = WHO_OVERSEER});
+    tell(&room, (struct signal){.kind = SIGNAL_GOAL_DUE, .sender.by = WHO_OVERSEER});
     assert_int_equal(assignment_of(&room, n)->outgoing.next,
                      WORDS_MESSAGE); /* now the second message */
     assert_false(hash_equal(&assignment_of(&room, n)->outgoing.message, &outgoing_message));
@@ -926,7 +936,7 @@ static void test_what_checks_cannot_say(void **state) {
     static const char *const NODES[] = {"T1", "T2", "T3", "T4"};
     (void)state;
     staff_make(&room, "P1 T1/P1 T2/P1 T3/P1 T4/P1");
-    room.policy.checks = room.policy.lands = 1;
+    room.policy.checks.configured = room.policy.landing.automatic = 1;
     for (uint32_t i = 0; i < 4; i++) {
         uint32_t n = assignment_put(&room, NODES[i]);
         assignment_of(&room, n)->run = 1;
@@ -934,12 +944,12 @@ static void test_what_checks_cannot_say(void **state) {
         if (i > 1)
             snprintf(assignment_of(&room, n)->check.commit,
                      sizeof assignment_of(&room, n)->check.commit, "9fceb02d");
-        tell(&room, (struct signal){.kind = SIGNAL_GOAL_DUE, .by = WHO_OVERSEER});
+        tell(&room, (struct signal){.kind = SIGNAL_GOAL_DUE, .sender.by = WHO_OVERSEER});
         uint32_t effect = assignment_of(&room, n)->delivery.effect;
         assert_int_not_equal(effect, 0);
         assert_int_equal(
             tell(&room, (struct signal){.kind = i % 2 ? SIGNAL_EFFECT_LOST : SIGNAL_EFFECT_ENDED,
-                                        .by = WHO_OVERSEER,
+                                        .sender.by = WHO_OVERSEER,
                                         .effect = effect - 1,
                                         .to = 99}),
             ERROR_NONE);
@@ -952,14 +962,14 @@ static void test_what_checks_cannot_say(void **state) {
 static void test_a_check_names_its_contract(void **state) {
     (void)state;
     staff_make(&room, "P1 T1/P1 T2/P1");
-    room.policy.checks = room.policy.lands = 0;
-    plan_find(&room.live.plan, STR("T1"))->contract = 1;
+    room.policy.checks.configured = room.policy.landing.automatic = 0;
+    plan_find(&room.live.plan, STR("T1"))->contract.given = 1;
     for (uint32_t i = 0; i < 2; i++) {
         struct str id = i ? STR("T2") : STR("T1");
         uint32_t n = assignment_put(&room, id.at);
         assignment_of(&room, n)->run = 1;
         assignment_of(&room, n)->wait.on = WAITS_FOR_CHECK;
-        tell(&room, (struct signal){.kind = SIGNAL_GOAL_DUE, .by = WHO_OVERSEER});
+        tell(&room, (struct signal){.kind = SIGNAL_GOAL_DUE, .sender.by = WHO_OVERSEER});
         struct effect check = {0};
         for (uint32_t k = 0; k < room.did.effect_count; k++)
             if (room.did.effects[k].slot.kind == EFFECT_CHECK)
@@ -980,7 +990,7 @@ static void due_with(struct room *r, uint32_t n, enum tristate turn) {
         .assignment = n, .at = turn ? r->now : 0, .process = turn, .turn = turn};
     struct observations all = {.rows = {&row, 1}, .since = T0 - MINUTES(1440)};
     tell(r, (struct signal){.kind = SIGNAL_GOAL_DUE,
-                            .by = WHO_OVERSEER,
+                            .sender.by = WHO_OVERSEER,
                             .body = shape_encode(&OBSERVATIONS, &all, &arena)});
     arena_free(&arena);
 }
@@ -993,9 +1003,9 @@ static uint32_t silent_put(struct room *r, const char *node, enum assignment_sta
     assignment->wait.on = WAITS_FOR_NOTHING;
     assignment->liveness.idle_after = 0;
     assignment->delivery.last_at = assignment->liveness.last_activity_at = r->now - MINUTES(16);
-    r->policy.idle_after = MINUTES(15);
-    r->policy.turn_most = MINUTES(600);
-    r->policy.tick_every = MINUTES(2);
+    r->policy.liveness.idle_after = MINUTES(15);
+    r->policy.liveness.turn_most = MINUTES(600);
+    r->policy.liveness.tick_every = MINUTES(2);
     return n;
 }
 
@@ -1007,7 +1017,7 @@ static void test_an_interval_follows_the_policy(void **state) {
     due_with(&room, n, TRISTATE_YES);
     assert_int_equal(room.due, room.now + MINUTES(2));
     room.now = room.due;
-    room.policy.tick_every = MINUTES(5);
+    room.policy.liveness.tick_every = MINUTES(5);
     due_with(&room, n, TRISTATE_YES);
     assert_int_equal(room.due, room.now + MINUTES(5));
     proof_passed("unit", "the next interval is that of the new policy", "TICK-27");
@@ -1046,7 +1056,7 @@ static void test_what_wants_to_be_looked_at(void **state) {
         {ASSIGNMENT_DONE, 0, 0, 0},
         {ASSIGNMENT_CANCELLED, 0, 0, 0},
     };
-    room.policy.idle_after = MINUTES(15);
+    room.policy.liveness.idle_after = MINUTES(15);
     for (size_t i = 0; i < count_of(ROWS); i++) {
         struct assignment assignment = {
             .n = 1,
@@ -1092,10 +1102,10 @@ static void test_the_same_is_decided_the_same(void **state) {
         .assignment = n, .at = room.now, .process = TRISTATE_YES, .turn = TRISTATE_NO};
     struct observations all = {.rows = {&row, 1}, .since = T0 - MINUTES(1440)};
     struct signal due = {.kind = SIGNAL_GOAL_DUE,
-                         .by = WHO_OVERSEER,
+                         .sender.by = WHO_OVERSEER,
                          .goal = room.goal.id,
                          .at = room.now,
-                         .actor = STR("overseer"),
+                         .sender.actor = STR("overseer"),
                          .body = shape_encode(&OBSERVATIONS, &all, &arena)};
     for (int i = 0; i < 1000; i++) {
         struct stepping s = {.world = {.goal = &room.goal, .live = &room.live, .level = 4},
@@ -1123,19 +1133,19 @@ static void test_a_verdict_is_kept(void **state) {
         {.type = CHECK_ARTIFACT, .target = STR("report"), .reason = STR("there is no such file")}};
     struct verification checks = {.checks = {made, count_of(made)}}, kept;
     staff_make(&room, "P1 T1/P1 T2/P1");
-    room.policy.checks = room.policy.lands = 0;
+    room.policy.checks.configured = room.policy.landing.automatic = 0;
     for (uint32_t i = 0; i < 2; i++) {
         struct arena arena = {0};
         kept = (struct verification){0};
         uint32_t n = assignment_put(&room, i ? "T2" : "T1");
-        plan_find(&room.live.plan, i ? STR("T2") : STR("T1"))->contract = 1;
+        plan_find(&room.live.plan, i ? STR("T2") : STR("T1"))->contract.given = 1;
         assignment_of(&room, n)->run = 1;
         assignment_of(&room, n)->wait.on = WAITS_FOR_CHECK;
-        tell(&room, (struct signal){.kind = SIGNAL_GOAL_DUE, .by = WHO_OVERSEER});
+        tell(&room, (struct signal){.kind = SIGNAL_GOAL_DUE, .sender.by = WHO_OVERSEER});
         struct str body = i ? STR("nonsense") : shape_encode(&VERIFICATION, &checks, &arena);
         assert_int_equal(
             tell(&room, (struct signal){.kind = SIGNAL_EFFECT_ENDED,
-                                        .by = WHO_OVERSEER,
+                                        .sender.by = WHO_OVERSEER,
                                         .effect = assignment_of(&room, n)->delivery.effect - 1,
                                         .to = CHECKED_FAILED,
                                         .body = body}),
@@ -1144,8 +1154,8 @@ static void test_a_verdict_is_kept(void **state) {
         assert_true(shape_decode_in(&VERIFICATION, text_kept(&room, verdict), &arena, &kept));
         assert_int_equal(kept.status, VERIFIED_FAILED);
         assert_int_equal(kept.checks.count, i ? 0 : count_of(made));
-        assert_true(
-            hash_equal(verdict, &plan_find(&room.live.plan, i ? STR("T2") : STR("T1"))->verdict));
+        assert_true(hash_equal(
+            verdict, &plan_find(&room.live.plan, i ? STR("T2") : STR("T1"))->result.verdict));
         arena_free(&arena);
     }
     proof_passed("unit", __func__, "VERIFY-14");
@@ -1172,7 +1182,7 @@ static void something(struct room *r) {
     case 1: {
         struct signal signal = ask_of(r, (enum question_kind)chance_below(&dice, 3),
                                       LEVELS[chance_below(&dice, 4)], cause, 2);
-        signal.question = chance_below(&dice, 3);
+        signal.about.question = chance_below(&dice, 3);
         signal.until = chance_in(&dice, 2) ? r->now + MINUTES(chance_below(&dice, 600)) : 0;
         tell(r, signal);
         break;
@@ -1188,7 +1198,7 @@ static void something(struct room *r) {
         break;
     case 4: /* the operator changes the channels */
         if (chance_in(&dice, 10)) {
-            r->policy.channel_count = 0;
+            r->policy.people.channel_count = 0;
             channel_add(r, chance_in(&dice, 2) ? "tracker" : "other", CHANNEL_GITEA);
             channel_add(r, "desk", CHANNEL_DESKTOP);
             channel_add(r, chance_in(&dice, 2) ? "hook" : "pager", CHANNEL_PAGERDUTY);
@@ -1204,7 +1214,7 @@ static void messages_are_few(const struct room *r) {
         uint32_t within = 0;
         for (uint32_t k = i; k < r->sent_count && r->sent[k].at < r->sent[i].at + MINUTES(60); k++)
             within += r->sent[k].alarm != ALARM_EMERGENCY;
-        check(within <= 2 * r->policy.messages_per_hour, "%u in an hour", within);
+        check(within <= 2 * r->policy.people.messages_per_hour, "%u in an hour", within);
     }
 }
 
@@ -1214,8 +1224,8 @@ static void test_anything_in_any_order(void **state) {
         room_begin(state);
         dice.state = seed * 0x9E3779B97F4A7C15u;
         channels_three(&room);
-        room.policy.quiet_from = MINUTES(1320);
-        room.policy.quiet_to = MINUTES(420);
+        room.policy.people.quiet_from = MINUTES(1320);
+        room.policy.people.quiet_to = MINUTES(420);
         for (int i = 0; i < 150 && room.sent_count < OUTPUT_MOST - 256; i++)
             something(&room);
         messages_are_few(&room);

@@ -108,7 +108,8 @@ static void life(void) {
     policy_in_force(policy_of(2000));
     DO(play_goal(&p, GOAL_PAUSED, WHO_HUMAN, "later"));
     DO(play_goal(&p, GOAL_ACTIVE, WHO_HUMAN, "now"));
-    DO(play(&p, (struct signal){.kind = SIGNAL_GOAL_REPORT, .by = WHO_AGENT, .text = STR("fine")}));
+    DO(play(&p, (struct signal){
+                    .kind = SIGNAL_GOAL_REPORT, .sender.by = WHO_AGENT, .text = STR("fine")}));
 }
 
 static void test_what_was_decided_comes_out_the_same(void **state) {
@@ -148,9 +149,9 @@ static void test_another_happening_gives_another_decision(void **state) {
     struct record *last = &kept.records[kept.count - 1];
     uint64_t recorded = 0;
     assert_true(shape_decode(&EVIDENCE, last->body, &evidence) &&
-                signal_decode(evidence.input, &signal));
+                signal_decode(evidence.replay.input, &signal));
     signal.text = STR("bad");
-    evidence.input = signal_encode(&signal, &kept.arena);
+    evidence.replay.input = signal_encode(&signal, &kept.arena);
     last->body = shape_encode(&EVIDENCE, &evidence, &kept.arena);
     struct replay *replay = replay_new();
     replay->differs = differs_note;
@@ -205,7 +206,7 @@ static void test_what_is_no_step_is_replayed_too(void **state) {
     struct signal signal = {.kind = SIGNAL_GOAL_REPORT,
                             .goal = p.goal.id,
                             .at = p.now + 5,
-                            .actor = STR("a"),
+                            .sender.actor = STR("a"),
                             .text = STR("x")};
     struct world world = {.goal = &p.goal, .live = &p.live};
     p.did = step_refused(&world, &signal, &p.policy, ERROR_CONFLICT, STR("it moved on"), &p.arena);
@@ -215,8 +216,9 @@ static void test_what_is_no_step_is_replayed_too(void **state) {
     log_take();
     p.goal = p.did.goal;
     p.did = (struct decision){0};
-    DO(play(&p, (struct signal){
-                    .kind = SIGNAL_GOAL_RELEASE, .by = WHO_HUMAN, .reason = STR("looked at it")}));
+    DO(play(&p, (struct signal){.kind = SIGNAL_GOAL_RELEASE,
+                                .sender.by = WHO_HUMAN,
+                                .reason = STR("looked at it")}));
     struct replay *replay = replay_new();
     check(replay_all(replay) == REPLAYED_SAME, "%s at record %llu",
           name_of(&REPLAYED_NAMES, replay->verdict), (unsigned long long)replay->records);
@@ -255,12 +257,12 @@ static void test_another_policy_differs_where_it_decides(void **state) {
     policy_in_force(policy_of(1000));
     DO(play_create(&p));
     DO(play_plan(&p, "P1 T1/P1"));
-    DO(play_plan_by(&p, "P1 T1/P1 T2/P1", WHO_OVERSEER, p.goal.plan_version));
+    DO(play_plan_by(&p, "P1 T1/P1 T2/P1", WHO_OVERSEER, p.goal.plan.version));
     uint32_t third = kept.count;
     DO(play_work(&p, "T1", NODE_IN_PROGRESS));
     struct policy same = p.policy, approves = p.policy, slow = p.policy;
-    approves.approve_plans = 1;
-    slow.idle_after *= 7;
+    approves.plans.approve = 1;
+    slow.liveness.idle_after *= 7;
     assert_int_equal(what_if(&same).count, 0);
     assert_int_equal(what_if(&slow).count, 0);
     struct found found = what_if(&approves);
@@ -275,13 +277,13 @@ static void test_the_last_decision_can_be_asked_about(void **state) {
     policy_in_force(policy_of(1000));
     DO(play_create(&p));
     DO(play_plan(&p, "P1 T1/P1"));
-    DO(play_plan_by(&p, "P1 T1/P1 T2/P1", WHO_OVERSEER, p.goal.plan_version));
+    DO(play_plan_by(&p, "P1 T1/P1 T2/P1", WHO_OVERSEER, p.goal.plan.version));
     uint32_t until = kept.count;
     DO(play_work(&p, "T1", NODE_IN_PROGRESS));
     struct replay *replay = replay_new();
     struct policy approves = p.policy, same = p.policy;
     const struct decision *would;
-    approves.approve_plans = 1;
+    approves.plans.approve = 1;
     for (uint32_t i = 0; i < until; i++)
         assert_true(replay_take(replay, &kept.records[i]));
     check(!replay_would_differ(replay, &same, &would), "the same differs");

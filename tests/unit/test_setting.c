@@ -29,7 +29,7 @@ static const char *shown(const struct settings *settings, const char *name) {
 }
 
 static enum origin origin_of(const struct settings *settings, const char *name) {
-    return settings->origins[setting_place(setting_find(str_of(name)).row)].origin;
+    return settings->source.origins[setting_place(setting_find(str_of(name)).row)].origin;
 }
 
 struct expected {
@@ -127,7 +127,7 @@ static void test_defaults(void **state) {
     struct settings *settings = load("", &ALONE);
     VALUES_ARE(settings, ROWS);
     for (size_t i = 0; i < SETTING_COUNT; i++)
-        check(settings->origins[i].origin == ORIGIN_DEFAULT, "%s", SETTINGS[i].name);
+        check(settings->source.origins[i].origin == ORIGIN_DEFAULT, "%s", SETTINGS[i].name);
     check(settings->storage.dir.len > 0 && settings->storage.store.len > 0 &&
               settings->server.socket.len > 0,
           "paths are resolved");
@@ -223,8 +223,8 @@ static void test_each_layer_wins(void **state) {
     struct settings *settings = load(text, &ALONE);
     check(settings->supervision.max_attempts == 6 && settings->supervision.max_retries == 5,
           "file");
-    check(settings->origins[setting_place(setting_find(STR("supervision.max_retries")).row)].line ==
-              3,
+    check(settings->source.origins[setting_place(setting_find(STR("supervision.max_retries")).row)]
+                  .line == 3,
           "its line");
     config_free(settings);
     setenv("OVERSEER_SUPERVISION_MAX_RETRIES", "4", 1);
@@ -344,8 +344,8 @@ static void test_agents(void **state) {
     (void)state;
     struct settings *settings = load_file("fixtures/config/old", "fleet.toml");
     check(settings, "%s", report.problems[0]);
-    assert_int_equal(settings->agent_count, 2);
-    const struct agent_setting *a = &settings->agents[0], *b = &settings->agents[1];
+    assert_int_equal(settings->lists.agent_count, 2);
+    const struct agent_setting *a = &settings->lists.agents[0], *b = &settings->lists.agents[1];
     check(str_equal(a->id, STR("athena")) &&
               str_equal(a->model, STR("google/gemini-3-pro-preview")),
           "the first");
@@ -368,9 +368,10 @@ static void test_channels(void **state) {
     struct settings *settings = load(TEXT, &ALONE);
     const struct setting_list *list = &SETTING_LIST[LIST_CHANNELS];
     assert_int_equal(list_count(settings, list), 4);
-    const struct channel *tracker = &settings->channels[1], *chat = list_entry(settings, list, 2),
+    const struct channel *tracker = &settings->lists.channels[1],
+                         *chat = list_entry(settings, list, 2),
                          *hook = list_entry(settings, list, 3);
-    check(settings->channels[0].kind == CHANNEL_DESKTOP && tracker->kind == CHANNEL_GITEA &&
+    check(settings->lists.channels[0].kind == CHANNEL_DESKTOP && tracker->kind == CHANNEL_GITEA &&
               str_equal(tracker->token_path, STR("/tracker")),
           "of escalation.*");
     check(chat->kind == CHANNEL_SLACK && chat->least == ALARM_WARNING + 1 && chat->quiet &&
@@ -380,17 +381,17 @@ static void test_channels(void **state) {
               hook->within == MILLISECONDS(1500) &&
               str_equal(hook->secret_path, STR("/somebody/hook")),
           "the hook");
-    struct str policy = settings_policy(settings, &settings->arena);
+    struct str policy = settings_policy(settings, &settings->source.arena);
     check(memmem(policy.at, policy.len, "channels.3.least = \"warning\"", 28) &&
               !memmem(policy.at, policy.len, "secret", 6),
           "%.*s", STR_ARG(policy));
     for (size_t i = 0; i < list->count; i++) {
-        struct str shown = setting_show(chat, &list->rows[i], &settings->arena);
+        struct str shown = setting_show(chat, &list->rows[i], &settings->source.arena);
         check(!memmem(shown.at, shown.len, "secret", 6), "%s is shown", list->rows[i].name);
     }
     config_free(settings);
     settings = load("[escalation]\ndesktop = false\n", &ALONE);
-    assert_int_equal(settings->channel_count, 0);
+    assert_int_equal(settings->lists.channel_count, 0);
     config_free(settings);
 }
 
@@ -470,7 +471,7 @@ static void test_example(void **state) {
 
 static struct hash policy_of_text(const char *text) {
     struct settings *settings = load(text, &ALONE);
-    struct hash hash = sha256(settings_policy(settings, &settings->arena));
+    struct hash hash = sha256(settings_policy(settings, &settings->source.arena));
     config_free(settings);
     return hash;
 }

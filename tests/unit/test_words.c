@@ -498,8 +498,8 @@ static void test_a_reply_becomes_a_signal(void **state) {
     check(!update_signal(STR(" \n\t"), WHO_AGENT, GOAL, 3, &arena, &signal), "silence counts");
     assert_true(update_signal(outgoing, WHO_AGENT, GOAL, 3, &arena, &signal));
     struct update update = {0};
-    check(signal.kind == SIGNAL_AGENT_UPDATE && signal.assignment == 3 && signal.to == 1 &&
-              signal.by == WHO_AGENT && signal.reason.len == 0 &&
+    check(signal.kind == SIGNAL_AGENT_UPDATE && signal.about.assignment == 3 && signal.to == 1 &&
+              signal.sender.by == WHO_AGENT && signal.reason.len == 0 &&
               shape_decode_in(&UPDATE, signal.body, &arena, &update) &&
               is_text(update.status, "done"),
           "as said");
@@ -539,9 +539,10 @@ static void test_the_tool_and_the_block_say_the_same(void **state) {
     assert_true(op_args_read(&call, params) && op_allows(&call));
     assert_true(call.op->signal(&call, NULL, &by_tool));
     assert_true(update_signal(reply, WHO_AGENT, GOAL, 3, &arena, &by_block));
-    check(by_tool.kind == by_block.kind && by_tool.assignment == by_block.assignment &&
+    check(by_tool.kind == by_block.kind && by_tool.about.assignment == by_block.about.assignment &&
               by_tool.to == by_block.to && id_equal(by_tool.goal, by_block.goal) &&
-              str_equal(by_tool.node, by_block.node) && str_equal(by_tool.body, by_block.body),
+              str_equal(by_tool.work.node, by_block.work.node) &&
+              str_equal(by_tool.body, by_block.body),
           "%s and %s", hex_of(by_tool.body), hex_of(by_block.body));
     json_decref(params);
     op_call_free(&call);

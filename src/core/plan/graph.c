@@ -255,7 +255,7 @@ static struct graph_pick pick_of(const struct graph_insights *insights, const st
     pick.critical = is_on(insights, node) ? SCORE_CRITICAL : 0;
     pick.unblocks = unblocks < SCORE_WAITING_MOST ? unblocks : SCORE_WAITING_MOST;
     pick.priority = priority_score(goal->priority);
-    pick.waited = minutes_since(node->queued_at, now);
+    pick.waited = minutes_since(node->times.queued_at, now);
     pick.score = pick.critical + pick.unblocks + pick.priority + pick.waited;
     return pick;
 }

@@ -53,10 +53,10 @@ static struct evidence difference_evidence(struct deciding *d, const struct diff
 static struct node *node_make(struct deciding *d, const struct plan_row *row) {
     struct plan *plan = &d->decision->plan;
     struct node *node = &plan->nodes[plan->count++];
-    *node = (struct node){.n = d->decision->goal.nodes_made++,
+    *node = (struct node){.n = d->decision->goal.plan.nodes_made++,
                           .tier = row->tier,
-                          .created_at = d->signal->at,
-                          .updated_at = d->signal->at};
+                          .times.created_at = d->signal->at,
+                          .times.updated_at = d->signal->at};
     memcpy(node->id, row->id.at, row->id.len);
     node_touch(d, node);
     return node;
@@ -99,7 +99,7 @@ static bool node_takes(struct deciding *d, struct node *node, const struct plan_
     name_put(node->role, sizeof node->role, row->text.agent_type);
     if (memcmp(&before, node, sizeof before) == 0)
         return false;
-    node->updated_at = d->signal->at;
+    node->times.updated_at = d->signal->at;
     node_touch(d, node);
     return true;
 }
@@ -191,9 +191,9 @@ static void plan_replace(struct deciding *d, const struct plan_text *text, enum 
     plan_version_raise(d, why, difference_evidence(d, &diff, evidence));
     nodes_retire(d);
     nodes_lose_children(d);
-    d->decision->goal.review = 0;
-    d->decision->goal.proposal = (struct hash){0};
-    d->decision->goal.proposal_base = 0;
+    d->decision->goal.plan.review = 0;
+    d->decision->goal.plan.proposal = (struct hash){0};
+    d->decision->goal.plan.proposal_base = 0;
     plan_settle(d);
 }
 
@@ -207,15 +207,15 @@ static bool may_change_now(struct deciding *d, uint64_t expected) {
                               arena_format(d->out,
                                            "the goal is %s; only an open goal's plan changes",
                                            GOAL_STATUS[goal->status].name));
-    else if (expected == 0 && goal->plan_version > 0)
+    else if (expected == 0 && goal->plan.version > 0)
         decide_refuse_because(
             d, ERROR_CONFLICT,
             arena_format(d->out, "there is a plan already: say that you saw its version, %llu",
-                         (unsigned long long)goal->plan_version));
-    else if (expected != goal->plan_version)
+                         (unsigned long long)goal->plan.version));
+    else if (expected != goal->plan.version)
         decide_refuse_because(d, ERROR_CONFLICT,
                               arena_format(d->out, "the plan is at version %llu, not %llu",
-                                           (unsigned long long)goal->plan_version,
+                                           (unsigned long long)goal->plan.version,
                                            (unsigned long long)expected));
     else
         return true;
@@ -233,11 +233,11 @@ static bool plan_read(struct deciding *d, bool planned, struct plan_text *ret_te
 }
 
 static enum plan_reason reason_of(const struct deciding *d) {
-    if (d->signal->why != REASON_NONE)
-        return d->signal->why;
-    if (d->decision->goal.plan_version == 0)
+    if (d->signal->plan.why != REASON_NONE)
+        return d->signal->plan.why;
+    if (d->decision->goal.plan.version == 0)
         return REASON_INITIAL_CREATE;
-    return d->signal->by == WHO_HUMAN ? REASON_HUMAN_EDIT : REASON_REPLAN;
+    return d->signal->sender.by == WHO_HUMAN ? REASON_HUMAN_EDIT : REASON_REPLAN;
 }
 
 /* PLAN-33, C-47: with approval on, a plan of the overseer waits; a newer proposal replaces the older one. */
@@ -249,23 +249,23 @@ static void plan_propose(struct deciding *d, const struct plan_text *text) {
         return; /* PLAN-24: refused now, not at approval */
     *d->decision = before;
     memset(d->touched, 0, sizeof d->touched);
-    goal->proposal = decide_text(d, d->signal->body);
-    goal->proposal_base = goal->plan_version;
+    goal->plan.proposal = decide_text(d, d->signal->body);
+    goal->plan.proposal_base = goal->plan.version;
     decide_record(d, RECORD_PLAN_REVIEW_NEEDED,
                   (struct evidence){.rule = STR("plan.approval"),
-                                    .why = REASON_APPROVAL,
-                                    .plan_version = goal->plan_version,
-                                    .more = goal->proposal,
+                                    .plan.why = REASON_APPROVAL,
+                                    .plan.version = goal->plan.version,
+                                    .more = goal->plan.proposal,
                                     .reason = d->signal->reason});
 }
 
 void rule_apply(struct deciding *d) {
     struct plan_text text;
-    bool planned = d->signal->by == WHO_OVERSEER;
-    if (!decide_may_plan(d) || !may_change_now(d, d->signal->expected) ||
+    bool planned = d->signal->sender.by == WHO_OVERSEER;
+    if (!decide_may_plan(d) || !may_change_now(d, d->signal->plan.expected) ||
         !plan_read(d, planned, &text))
         return;
-    if (d->policy->approve_plans && d->signal->by != WHO_HUMAN)
+    if (d->policy->plans.approve && d->signal->sender.by != WHO_HUMAN)
         plan_propose(d, &text);
     else
         plan_replace(d, &text, reason_of(d));
@@ -276,18 +276,18 @@ void rule_approve(struct deciding *d) {
     const struct goal *goal = &d->decision->goal;
     struct plan_text text;
     struct hash hash = sha256(d->signal->body);
-    if (d->signal->by != WHO_HUMAN)
+    if (d->signal->sender.by != WHO_HUMAN)
         decide_refuse(d, ERROR_UNAUTHORIZED);
-    else if (memcmp(&hash, &goal->proposal, sizeof hash) != 0)
+    else if (memcmp(&hash, &goal->plan.proposal, sizeof hash) != 0)
         decide_refuse_because(d, ERROR_CONFLICT,
                               STR("this is not the plan that waits for approval"));
-    else if (may_change_now(d, goal->proposal_base) && plan_read(d, false, &text)) {
+    else if (may_change_now(d, goal->plan.proposal_base) && plan_read(d, false, &text)) {
         decide_record(d, RECORD_PLAN_APPROVED,
                       (struct evidence){.rule = STR("plan.approved"),
-                                        .why = REASON_APPROVAL,
-                                        .plan_version = goal->plan_version,
+                                        .plan.why = REASON_APPROVAL,
+                                        .plan.version = goal->plan.version,
                                         .reason = d->signal->reason});
-        plan_replace(d, &text, goal->plan_version == 0 ? REASON_INITIAL_CREATE : REASON_REPLAN);
+        plan_replace(d, &text, goal->plan.version == 0 ? REASON_INITIAL_CREATE : REASON_REPLAN);
     }
 }
 
@@ -306,7 +306,7 @@ static struct str id_for(struct deciding *d, const struct plan_row *row) {
         if (!plan_find(plan, id))
             return id;
     }
-    return arena_format(d->out, "%c-%u", TIER_LETTER[row->tier], d->decision->goal.nodes_made);
+    return arena_format(d->out, "%c-%u", TIER_LETTER[row->tier], d->decision->goal.plan.nodes_made);
 }
 
 /* The texts of existing nodes are not checked again: placeholders stand for them. */
@@ -372,7 +372,8 @@ static void node_add(struct deciding *d, const struct plan_row *row) {
 /* PLAN-28: a node is added below one that is open or done (which is then open again), never below a cancelled one. */
 void rule_add(struct deciding *d) {
     struct plan_text text = {0};
-    uint64_t any = d->signal->expected ? d->signal->expected : d->decision->goal.plan_version;
+    uint64_t any =
+        d->signal->plan.expected ? d->signal->plan.expected : d->decision->goal.plan.version;
     if (!decide_may_plan(d) || !may_change_now(d, any))
         return;
     if (!shape_decode_in(&PLAN_TEXT, d->signal->body, d->out, &text) || text.rows.count != 1) {

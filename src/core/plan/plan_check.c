@@ -163,7 +163,7 @@ static struct str counts(const struct checking *c, bool planned) {
             return arena_format(c->out, "node %.*s: there are more than %u below it",
                                 STR_ARG(row->id), cap);
     }
-    if (c->d->decision->goal.nodes_made + fresh > LIMIT_NODES)
+    if (c->d->decision->goal.plan.nodes_made + fresh > LIMIT_NODES)
         return arena_format(c->out, "a goal has at most %d nodes in its life", LIMIT_NODES);
     return (struct str){0};
 }

@@ -85,13 +85,13 @@ static void nothing_left(struct deciding *d) {
             return;
         changed = changed || d->touched[PART_NODE][i];
     }
-    if (!changed || goal->review)
+    if (!changed || goal->plan.review)
         return;
-    goal->review = 1;
+    goal->plan.review = 1;
     decide_record(d, RECORD_PLAN_REVIEW_NEEDED,
                   (struct evidence){.rule = STR("plan.nothing-left"),
-                                    .why = REASON_REVIEW,
-                                    .plan_version = goal->plan_version,
+                                    .plan.why = REASON_REVIEW,
+                                    .plan.version = goal->plan.version,
                                     .text = STR("every phase is cancelled")});
 }
 
@@ -100,18 +100,19 @@ static void nothing_left(struct deciding *d) {
 static void waiting_in_vain(struct deciding *d) {
     struct goal *goal = &d->decision->goal;
     const struct plan *plan = &d->decision->plan;
-    for (uint32_t i = 0; i < plan->count && !goal->review; i++) {
+    for (uint32_t i = 0; i < plan->count && !goal->plan.review; i++) {
         const struct node *node = &plan->nodes[i];
-        for (uint32_t k = 0; k < node->depend_count && !node_is_over(node) && !goal->review; k++) {
+        for (uint32_t k = 0; k < node->depend_count && !node_is_over(node) && !goal->plan.review;
+             k++) {
             const struct node *on = plan_node(plan, node->depends[k]);
             if (on->status != NODE_CANCELLED ||
                 !(d->touched[PART_NODE][i] || d->touched[PART_NODE][on - plan->nodes]))
                 continue;
-            goal->review = 1;
+            goal->plan.review = 1;
             decide_record(d, RECORD_PLAN_REVIEW_NEEDED,
                           (struct evidence){.rule = STR("plan.waits-in-vain"),
-                                            .why = REASON_DEPENDENCY_CANCELLED,
-                                            .plan_version = goal->plan_version,
+                                            .plan.why = REASON_DEPENDENCY_CANCELLED,
+                                            .plan.version = goal->plan.version,
                                             .node = arena_copy(d->out, node_id(node)),
                                             .text = arena_copy(d->out, node_id(on))});
         }
@@ -137,14 +138,15 @@ void goal_settle(struct deciding *d) {
     bool planned = d->decision->plan.count > 0;
     if (goal->status != GOAL_ACTIVE || goal_works(goal) > 0 || goal_needs_person(goal) ||
         d->decision->live.assignments.count > 0 || /* staff() releases them first */
-        goal->reopened || !(planned ? plan_is_done(&d->decision->plan) : goal->succeeded))
+        goal->plan.reopened ||
+        !(planned ? plan_is_done(&d->decision->plan) : goal->progress.succeeded))
         return;
     goal_move(d, GOAL_COMPLETED);
     decide_record(
         d, RECORD_GOAL_COMPLETED,
         (struct evidence){.rule = planned ? STR("plan.completed") : STR("command.succeeded"),
-                          .plan_version = goal->plan_version,
-                          .exit = goal->last_exit,
+                          .plan.version = goal->plan.version,
+                          .exit = goal->progress.last_exit,
                           .text = planned ? STR("every phase is done")
                                           : STR("its command ended with 0")});
 }

@@ -116,6 +116,6 @@ struct signal signal_redact(const struct secret_rules *rules, const struct signa
     fields_redact(rules, SIGNAL_COMMON.fields, SIGNAL_COMMON.count, &clean, arena);
     fields_redact(rules, row->fields, row->count, &clean, arena);
     clean.body = encoded_redact(rules, body_shape(signal), signal->body, arena);
-    clean.tags = encoded_redact(rules, &TAGS, signal->tags, arena);
+    clean.describe.tags = encoded_redact(rules, &TAGS, signal->describe.tags, arena);
     return clean;
 }

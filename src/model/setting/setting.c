@@ -261,7 +261,7 @@ static void put_defaults(void *base, const struct setting *rows, size_t count,
 }
 
 void settings_default(struct settings *settings) {
-    put_defaults(settings, SETTINGS, SETTING_COUNT, &settings->arena);
+    put_defaults(settings, SETTINGS, SETTING_COUNT, &settings->source.arena);
 }
 
 void list_entry_default(const struct setting_list *list, void *entry, struct arena *arena) {
@@ -273,8 +273,8 @@ const char *settings_broken(const struct settings *settings) {
         return "supervision.backoff.base has to be at most supervision.backoff.max";
     if ((settings->server.tls_cert.len > 0) != (settings->server.tls_key.len > 0))
         return "server.tls_cert and server.tls_key go together";
-    for (uint32_t i = 0; i < settings->budget_count; i++)
-        if (settings->budgets[i].most.len == 0)
+    for (uint32_t i = 0; i < settings->lists.budget_count; i++)
+        if (settings->lists.budgets[i].most.len == 0)
             return "budgets: each of them needs \"most\"";
     if (settings->people.say_again > settings->people.say_again_most)
         return "people.say_again has to be at most people.say_again_most";

@@ -33,23 +33,41 @@ enum agent_network { NETWORK_ALL, NETWORK_LOOPBACK, NETWORK_NONE, NETWORK_KINDS 
 /* Network of set-up, hook and check: that of the agent they run for, or one of the above. */
 enum { CHECK_NETWORK_AGENT, CHECK_NETWORK_KINDS = NETWORK_KINDS + 1 };
 
+struct agent_reserve {
+    int64_t tokens;
+    struct str money;
+};
+
+struct agent_pretend { /* how a pretend agent behaves, */
+    struct str behaviour;
+    int64_t pace, stretches; /* how fast its time runs, and how much work there is */
+};
+
+struct agent_token { /* its own token: the variable, the file */
+    struct str env, file;
+};
+
+struct agent_limits { /* of a run; 0: as in sandbox */
+    int64_t memory, cpu, processes;
+};
+
 struct agent_setting { /* CONFIG-17 */
     struct str id, model;
     struct texts tools;
     struct str role, account,
         team; /* its role, the account whose quota it uses, the team that pays */
-    int64_t most, reserve_tokens;
-    struct str reserve; /* money for one attempt */
+    int64_t most;
+    struct agent_reserve reserve; /* for one attempt */
     bool dedupes;
-    struct str driver, behaviour; /* what starts it; for a pretend agent: which behaviour, */
-    int64_t pace, stretches;      /* how fast its time runs, and how much work there is */
+    struct str driver; /* what starts it */
+    struct agent_pretend pretend;
     struct str program, kind, base_url, thinking;
-    struct texts args, deny, keys;    /* keys: environment variables that it needs */
-    struct texts share;               /* files of the operator's HOME that are visible in its own */
-    struct str token_env, token_file; /* its own token: the variable, the file */
+    struct texts args, deny, keys; /* keys: environment variables that it needs */
+    struct texts share;            /* files of the operator's HOME that are visible in its own */
+    struct agent_token token;
     bool asks, mcp_http;
-    uint32_t network;               /* enum agent_network */
-    int64_t memory, cpu, processes; /* of a run; 0: as in sandbox */
+    uint32_t network; /* enum agent_network */
+    struct agent_limits limits;
 };
 
 struct budget_setting {
@@ -154,20 +172,22 @@ struct settings {
         struct str cgroup;
         bool checks, freeze;
     } sandbox;
-    const struct agent_setting *agents;
-    uint32_t agent_count;
-    const struct channel *channels; /* those from escalation.*, then [[channels]] */
-    uint32_t channel_count;
-    const struct budget_setting *budgets;
-    uint32_t budget_count;
-    const struct price_setting *prices;
-    uint32_t price_count;
-
-    /* ---- origins ---- */
-    struct str file;                           /* empty: no file */
-    struct origin_place origins[SETTING_ROOM]; /* by the row's position in SETTINGS */
-    struct arena arena;                        /* for their texts */
-    uint32_t holders; /* see engine/reload.h: freed when the last one releases it */
+    struct { /* [[agents]], [[channels]] … */
+        const struct agent_setting *agents;
+        uint32_t agent_count;
+        const struct channel *channels; /* those from escalation.*, then [[channels]] */
+        uint32_t channel_count;
+        const struct budget_setting *budgets;
+        uint32_t budget_count;
+        const struct price_setting *prices;
+        uint32_t price_count;
+    } lists;
+    struct {                                       /* where they come from, and who uses them */
+        struct str file;                           /* empty: no file */
+        struct origin_place origins[SETTING_ROOM]; /* by the row's position in SETTINGS */
+        struct arena arena;                        /* for their texts */
+        uint32_t holders; /* see engine/reload.h: freed when the last one releases it */
+    } source;
 };
 
 /* ---- the rows ---- */

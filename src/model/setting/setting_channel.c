@@ -3,9 +3,9 @@
 #include "model/setting/setting.h"
 
 const struct channel *settings_channel(const struct settings *settings, struct str id) {
-    for (uint32_t i = 0; i < settings->channel_count; i++)
-        if (str_equal(settings->channels[i].id, id))
-            return &settings->channels[i];
+    for (uint32_t i = 0; i < settings->lists.channel_count; i++)
+        if (str_equal(settings->lists.channels[i].id, id))
+            return &settings->lists.channels[i];
     return NULL;
 }
 
@@ -15,7 +15,7 @@ static bool is_declared(const struct settings *settings, struct str id) {
 
 static struct channel channel_make(struct settings *settings, struct str id, uint32_t kind) {
     struct channel channel = {0};
-    list_entry_default(&SETTING_LIST[LIST_CHANNELS], &channel, &settings->arena);
+    list_entry_default(&SETTING_LIST[LIST_CHANNELS], &channel, &settings->source.arena);
     channel.id = id;
     channel.kind = kind;
     return channel;
@@ -50,12 +50,13 @@ static uint32_t webhook_make(struct settings *settings, struct channel *to) {
 }
 
 void settings_channels(struct settings *settings) {
-    struct channel *all = arena_new(&settings->arena, struct channel, settings->channel_count + 3);
+    struct channel *all =
+        arena_new(&settings->source.arena, struct channel, settings->lists.channel_count + 3);
     uint32_t count = desktop_make(settings, all);
     count += tracker_make(settings, &all[count]);
     count += webhook_make(settings, &all[count]);
-    for (uint32_t i = 0; i < settings->channel_count; i++)
-        all[count + i] = settings->channels[i];
-    settings->channels = all;
-    settings->channel_count += count;
+    for (uint32_t i = 0; i < settings->lists.channel_count; i++)
+        all[count + i] = settings->lists.channels[i];
+    settings->lists.channels = all;
+    settings->lists.channel_count += count;
 }

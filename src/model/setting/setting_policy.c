@@ -26,8 +26,8 @@ static void name_copy(char *to, size_t size, struct str from) {
 /* If the numbers of input and output tokens are not reported, the higher price counts: a budget should run out too
  * early rather than too late. */
 static uint64_t price_of(const struct settings *settings, struct str model) {
-    for (uint32_t i = 0; i < settings->price_count; i++) {
-        const struct price_setting *price = &settings->prices[i];
+    for (uint32_t i = 0; i < settings->lists.price_count; i++) {
+        const struct price_setting *price = &settings->lists.prices[i];
         uint64_t in = money_of(price->in), out = money_of(price->out);
         if (str_equal(price->model, model))
             return in > out ? in : out;
@@ -44,8 +44,8 @@ static void agent_take(const struct settings *settings, const struct agent_setti
     name_copy(to->model, sizeof to->model, model);
     name_copy(to->team, sizeof to->team, from->team);
     to->most = (uint32_t)from->most;
-    to->reserve = money_of(from->reserve);
-    to->reserve_tokens = (uint64_t)from->reserve_tokens;
+    to->reserve = money_of(from->reserve.money);
+    to->reserve_tokens = (uint64_t)from->reserve.tokens;
     to->dedupes = from->dedupes;
     to->price = price_of(settings, model);
 }
@@ -53,17 +53,17 @@ static void agent_take(const struct settings *settings, const struct agent_setti
 /* CONFIG-01: until supervision is enabled, nothing is assigned automatically. */
 static void agents_take(const struct settings *settings, struct policy *policy,
                         struct arena *arena) {
-    uint32_t count = settings->supervision.enabled ? settings->agent_count : 0;
+    uint32_t count = settings->supervision.enabled ? settings->lists.agent_count : 0;
     struct policy_agent *agents = arena_new(arena, struct policy_agent, count + 1);
     for (uint32_t i = 0; i < count; i++)
-        agent_take(settings, &settings->agents[i], &agents[i]);
-    policy->agents = agents;
-    policy->agent_count = count;
+        agent_take(settings, &settings->lists.agents[i], &agents[i]);
+    policy->dispatch.agents = agents;
+    policy->dispatch.agent_count = count;
 }
 
 /* POLICY-01, POLICY-02: the first agent is allowed; others need the flag and an entry in the list. */
 static struct str allowed(const struct settings *settings, struct arena *arena) {
-    struct str first = settings->agent_count ? settings->agents[0].id : STR("");
+    struct str first = settings->lists.agent_count ? settings->lists.agents[0].id : STR("");
     if (!settings->policy.allow_cross_agent)
         return first;
     struct str others = joined(&settings->policy.allow_agents, arena);
@@ -77,9 +77,9 @@ static struct str allowed(const struct settings *settings, struct arena *arena) 
 static void budgets_take(const struct settings *settings, struct policy *policy,
                          struct arena *arena) {
     struct policy_budget *budgets =
-        arena_new(arena, struct policy_budget, settings->budget_count + 1);
-    for (uint32_t i = 0; i < settings->budget_count; i++) {
-        const struct budget_setting *from = &settings->budgets[i];
+        arena_new(arena, struct policy_budget, settings->lists.budget_count + 1);
+    for (uint32_t i = 0; i < settings->lists.budget_count; i++) {
+        const struct budget_setting *from = &settings->lists.budgets[i];
         uint32_t unit;
         uint64_t most;
         must(amount_parse(from->most, &unit, &most));
@@ -90,95 +90,96 @@ static void budgets_take(const struct settings *settings, struct policy *policy,
                           most % 100 * (uint64_t)settings->budget.share / 100;
         budgets[i].window = day && from->window == 0 ? MINUTES(1440) : from->window;
     }
-    policy->budgets = budgets;
-    policy->budget_count = settings->budget_count;
+    policy->spending.budgets = budgets;
+    policy->spending.budget_count = settings->lists.budget_count;
 }
 
 static void channels_take(const struct settings *settings, struct policy *policy,
                           struct arena *arena) {
     struct policy_channel *channels =
-        arena_new(arena, struct policy_channel, settings->channel_count + 1);
-    for (uint32_t i = 0; i < settings->channel_count; i++) {
-        const struct channel *from = &settings->channels[i];
+        arena_new(arena, struct policy_channel, settings->lists.channel_count + 1);
+    for (uint32_t i = 0; i < settings->lists.channel_count; i++) {
+        const struct channel *from = &settings->lists.channels[i];
         name_copy(channels[i].id, sizeof channels[i].id, from->id);
         name_copy(channels[i].origins, sizeof channels[i].origins, joined(&from->origins, arena));
         channels[i].kind = from->kind;
         channels[i].least = from->least;
         channels[i].quiet = from->quiet;
     }
-    policy->channels = channels;
-    policy->channel_count = settings->channel_count;
+    policy->people.channels = channels;
+    policy->people.channel_count = settings->lists.channel_count;
 }
 
 /* ---- the rest ---- */
 
 static void caps_take(const struct settings *settings, struct policy *policy) {
-    policy->most_at_once = (uint32_t)settings->caps.at_once;
-    policy->most_per_goal = (uint32_t)settings->caps.per_goal;
-    policy->most_per_model = (uint32_t)settings->caps.per_model;
-    policy->most_per_repository = (uint32_t)settings->caps.per_repository;
-    policy->most_per_account = (uint32_t)settings->caps.per_account;
-    policy->most_per_team = (uint32_t)settings->caps.per_team;
-    policy->actions_per_minute = (uint32_t)settings->caps.actions_per_minute;
-    policy->blast_share = (uint32_t)settings->caps.blast_share;
-    policy->blast_least = (uint32_t)settings->caps.blast_least;
-    policy->quota_guess = settings->budget.quota_guess;
+    policy->dispatch.most_at_once = (uint32_t)settings->caps.at_once;
+    policy->dispatch.most_per_goal = (uint32_t)settings->caps.per_goal;
+    policy->dispatch.most_per_model = (uint32_t)settings->caps.per_model;
+    policy->dispatch.most_per_repository = (uint32_t)settings->caps.per_repository;
+    policy->dispatch.most_per_account = (uint32_t)settings->caps.per_account;
+    policy->dispatch.most_per_team = (uint32_t)settings->caps.per_team;
+    policy->pace.actions_per_minute = (uint32_t)settings->caps.actions_per_minute;
+    policy->pace.blast_share = (uint32_t)settings->caps.blast_share;
+    policy->pace.blast_least = (uint32_t)settings->caps.blast_least;
+    policy->spending.quota_guess = settings->budget.quota_guess;
 }
 
 /* A repository that is a local path is a different repository on each host. */
 static void workspace_take(const struct settings *settings, struct policy *policy) {
     struct str source = settings->repo.path;
     struct hash hash = sha256(source);
-    for (size_t i = 0; source.len > 0 && i < sizeof policy->workspace; i++)
-        policy->workspace |= (uint64_t)hash.bytes[i] << (8 * i);
-    policy->workspace_local = source.len > 0 && source.at[0] == '/';
+    for (size_t i = 0; source.len > 0 && i < sizeof policy->landing.workspace; i++)
+        policy->landing.workspace |= (uint64_t)hash.bytes[i] << (8 * i);
+    policy->landing.workspace_local = source.len > 0 && source.at[0] == '/';
 }
 
 static void watch_take(const struct settings *settings, struct policy *policy) {
     policy->act_within = settings->supervision.act_within;
-    policy->allow_reassign = settings->supervision.allow_reassign;
-    policy->verify_by_person = settings->supervision.verify_by_person;
-    policy->checks = settings->verify.command.len > 0 && settings->repo.path.len > 0;
-    policy->lands = settings->landing.how != LAND_NOT && settings->repo.path.len > 0;
-    policy->check_rounds = (uint32_t)settings->verify.rounds;
-    policy->check_within = settings->verify.within;
-    policy->land_rechecks = (uint32_t)settings->landing.rechecks;
+    policy->recovery.allow_reassign = settings->supervision.allow_reassign;
+    policy->checks.by_person = settings->supervision.verify_by_person;
+    policy->checks.configured = settings->verify.command.len > 0 && settings->repo.path.len > 0;
+    policy->landing.automatic = settings->landing.how != LAND_NOT && settings->repo.path.len > 0;
+    policy->checks.rounds = (uint32_t)settings->verify.rounds;
+    policy->checks.within = settings->verify.within;
+    policy->landing.rechecks = (uint32_t)settings->landing.rechecks;
     workspace_take(settings, policy);
-    policy->tick_every = settings->supervision.tick_every;
-    policy->idle_after = settings->supervision.idle_after;
-    policy->idle_in_tool = settings->supervision.idle_in_tool;
-    policy->chatter_most = settings->supervision.chatter_most;
-    policy->turn_most = settings->supervision.turn_most;
-    policy->context_most = (uint32_t)settings->supervision.context_most;
-    policy->first_rung = settings->supervision.first_rung;
-    policy->max_retries = (uint32_t)settings->supervision.max_retries;
-    policy->max_attempts = (uint32_t)settings->supervision.max_attempts;
-    policy->backoff_base = settings->supervision.backoff_base;
-    policy->backoff_max = settings->supervision.backoff_max;
-    policy->min_resend = settings->supervision.min_resend_interval;
-    policy->planner = settings->planner.model.len > 0;
-    policy->max_restarts = (uint32_t)settings->supervision.max_restarts;
-    policy->restart_window = settings->supervision.restart_window;
-    policy->orphan_after = settings->fleet.orphan_after;
+    policy->liveness.tick_every = settings->supervision.tick_every;
+    policy->liveness.idle_after = settings->supervision.idle_after;
+    policy->liveness.idle_in_tool = settings->supervision.idle_in_tool;
+    policy->liveness.chatter_most = settings->supervision.chatter_most;
+    policy->liveness.turn_most = settings->supervision.turn_most;
+    policy->liveness.context_most = (uint32_t)settings->supervision.context_most;
+    policy->recovery.first_rung = settings->supervision.first_rung;
+    policy->recovery.max_retries = (uint32_t)settings->supervision.max_retries;
+    policy->recovery.max_attempts = (uint32_t)settings->supervision.max_attempts;
+    policy->recovery.backoff_base = settings->supervision.backoff_base;
+    policy->recovery.backoff_max = settings->supervision.backoff_max;
+    policy->recovery.min_resend = settings->supervision.min_resend_interval;
+    policy->recovery.planner = settings->planner.model.len > 0;
+    policy->recovery.max_restarts = (uint32_t)settings->supervision.max_restarts;
+    policy->recovery.restart_window = settings->supervision.restart_window;
+    policy->recovery.orphan_after = settings->fleet.orphan_after;
 }
 
 static void people_take(const struct settings *settings, struct policy *policy) {
-    policy->auto_escalate = settings->escalation.auto_escalate;
-    policy->notify_below = settings->people.notify_below;
-    policy->say_again = settings->people.say_again;
-    policy->say_again_most = settings->people.say_again_most;
-    policy->say_most = (uint32_t)settings->people.say_most;
-    must(hours_parse(settings->people.quiet_hours, &policy->quiet_from, &policy->quiet_to));
-    policy->expires_after = settings->people.expires_after;
-    policy->undo_for = settings->people.undo_for;
-    policy->request_raise = settings->people.request_raise;
-    policy->messages_per_hour = (uint32_t)settings->people.messages_per_hour;
+    policy->people.auto_escalate = settings->escalation.auto_escalate;
+    policy->people.notify_below = settings->people.notify_below;
+    policy->people.say_again = settings->people.say_again;
+    policy->people.say_again_most = settings->people.say_again_most;
+    policy->people.say_most = (uint32_t)settings->people.say_most;
+    must(hours_parse(settings->people.quiet_hours, &policy->people.quiet_from,
+                     &policy->people.quiet_to));
+    policy->people.expires_after = settings->people.expires_after;
+    policy->people.undo_for = settings->people.undo_for;
+    policy->people.request_raise = settings->people.request_raise;
+    policy->people.messages_per_hour = (uint32_t)settings->people.messages_per_hour;
 }
 
 struct policy settings_to_policy(const struct settings *settings, struct arena *arena) {
-    struct policy policy = {.approve_plans = settings->plans.approve,
-                            .plan_agents = joined(&settings->plans.agents, arena),
-                            .allow_agents = allowed(settings, arena)};
+    struct policy policy = {.plans.approve = settings->plans.approve,
+                            .plans.agents = joined(&settings->plans.agents, arena),
+                            .dispatch.allow_agents = allowed(settings, arena)};
     agents_take(settings, &policy, arena);
     budgets_take(settings, &policy, arena);
     channels_take(settings, &policy, arena);

@@ -318,9 +318,9 @@ static const struct setting AGENT_SETTINGS[] = {
     TEXT("team", team, "", P, "", "who pays for it"),
     NUMBER("most", most, "0", 0, LIMIT_PERMITS, P, "", "of it at once on one host; 0: no cap"),
     CHECKED(
-        "reserve", reserve, P, "", money_wrong,
+        "reserve", reserve.money, P, "", money_wrong,
         "what one attempt may cost, such as \"$2.50\": reserved in the budgets before it begins"),
-    NUMBER("reserve_tokens", reserve_tokens, "0", 0, 1e15, P, "", "the same in tokens"),
+    NUMBER("reserve_tokens", reserve.tokens, "0", 0, 1e15, P, "", "the same in tokens"),
     FLAG("dedupes", dedupes, "false", P, "", "it drops a message that it has seen before"),
     TEXT(
         "driver", driver, "", 0, "",
@@ -346,24 +346,24 @@ static const struct setting AGENT_SETTINGS[] = {
         "share", share, "", 0, "",
         "files of the operator's HOME that it finds in its own: a copy, without refresh tokens; a folder is read only, and none with a login in it; none: the login of its kind"),
     TEXT(
-        "token_file", token_file, "", SETTING_PATH, "",
+        "token_file", token.file, "", SETTING_PATH, "",
         "file with a long-lived token for its runs, mode 0600; they get no copy of your login then"),
     TEXT(
-        "token_env", token_env, "", 0, "",
+        "token_env", token.env, "", 0, "",
         "variable in which it takes that token; empty: as its kind has it, such as CLAUDE_CODE_OAUTH_TOKEN"),
     CHOICE(
         "network", network, "all", NETWORK_NAMES, 0, "",
         "what its runs reach: all, loopback (one of their own, with nobody else on it) or none; other than all needs bubblewrap"),
-    NUMBER("memory", memory, "0", 0, 1e9, 0, "",
+    NUMBER("memory", limits.memory, "0", 0, 1e9, 0, "",
            "megabytes of memory for a run of it; 0: sandbox.memory"),
-    NUMBER("cpu", cpu, "0", 0, 1e6, 0, "",
+    NUMBER("cpu", limits.cpu, "0", 0, 1e6, 0, "",
            "percent of one processor for a run of it; 0: sandbox.cpu"),
-    NUMBER("processes", processes, "0", 0, 1e6, 0, "",
+    NUMBER("processes", limits.processes, "0", 0, 1e6, 0, "",
            "processes of a run of it at once; 0: sandbox.processes"),
-    TEXT("behaviour", behaviour, "works", 0, "", "of a pretend agent: how it behaves"),
-    NUMBER("pace", pace, "1", 1, 100000, 0, "",
+    TEXT("behaviour", pretend.behaviour, "works", 0, "", "of a pretend agent: how it behaves"),
+    NUMBER("pace", pretend.pace, "1", 1, 100000, 0, "",
            "of a pretend agent: how many times as fast its time goes"),
-    NUMBER("stretches", stretches, "0", 0, 1000, 0, "",
+    NUMBER("stretches", pretend.stretches, "0", 0, 1000, 0, "",
            "of a pretend agent: how much there is to do; 0: as it comes"),
 };
 
@@ -425,17 +425,18 @@ static const struct setting PRICE_SETTINGS[] = {
 #define ENTRIES(list) offsetof(struct settings, list)
 const struct setting_list SETTING_LIST[SETTING_LISTS] = {
     [LIST_AGENTS] = {"agents", "agents.list", "agent", AGENT_SETTINGS, count_of(AGENT_SETTINGS),
-                     ENTRIES(agents), ENTRIES(agent_count), sizeof(struct agent_setting),
-                     LIMIT_POLICY_AGENTS, false},
+                     ENTRIES(lists.agents), ENTRIES(lists.agent_count),
+                     sizeof(struct agent_setting), LIMIT_POLICY_AGENTS, false},
     [LIST_CHANNELS] = {"channels", "channels.list", "channel", CHANNEL_SETTINGS,
-                       count_of(CHANNEL_SETTINGS), ENTRIES(channels), ENTRIES(channel_count),
-                       sizeof(struct channel), LIMIT_CHANNELS, false},
+                       count_of(CHANNEL_SETTINGS), ENTRIES(lists.channels),
+                       ENTRIES(lists.channel_count), sizeof(struct channel), LIMIT_CHANNELS, false},
     [LIST_BUDGETS] = {"budgets", "budgets.list", "budget", BUDGET_SETTINGS,
-                      count_of(BUDGET_SETTINGS), ENTRIES(budgets), ENTRIES(budget_count),
-                      sizeof(struct budget_setting), LIMIT_POLICY_BUDGETS, true},
+                      count_of(BUDGET_SETTINGS), ENTRIES(lists.budgets),
+                      ENTRIES(lists.budget_count), sizeof(struct budget_setting),
+                      LIMIT_POLICY_BUDGETS, true},
     [LIST_PRICES] = {"prices", "prices.list", "price", PRICE_SETTINGS, count_of(PRICE_SETTINGS),
-                     ENTRIES(prices), ENTRIES(price_count), sizeof(struct price_setting),
-                     LIMIT_PRICES, false},
+                     ENTRIES(lists.prices), ENTRIES(lists.price_count),
+                     sizeof(struct price_setting), LIMIT_PRICES, false},
 };
 _Static_assert(offsetof(struct agent_setting, id) == 0 && offsetof(struct channel, id) == 0 &&
                    offsetof(struct budget_setting, scope) == 0 &&

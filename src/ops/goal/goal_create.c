@@ -20,14 +20,14 @@ static bool signal(struct op_call *call, const struct store_answer *answer, stru
     struct tags tags = {args->tags};
     struct str words = shape_encode(&GOAL_TEXT, &args->words, &call->arena);
     ret->kind = SIGNAL_GOAL_CREATE;
-    ret->title = args->title;
-    ret->command = args->command;
-    ret->priority = args->priority;
+    ret->describe.title = args->title;
+    ret->describe.command = args->command;
+    ret->describe.priority = args->priority;
     ret->body = words.len > 1
                     ? words
                     : (struct str){0}; /* longer than its version byte: at least one field is set */
     if (args->tags.count > 0)
-        ret->tags = shape_encode(&TAGS, &tags, &call->arena);
+        ret->describe.tags = shape_encode(&TAGS, &tags, &call->arena);
     return true;
 }
 

@@ -33,7 +33,7 @@ static bool words_merge(struct op_call *call, const struct store_answer *answer,
     json_get_fields(call->params, GOAL_TEXT.fields, GOAL_TEXT.count, &call->arena, &words,
                     call->why, sizeof call->why);
     ret->body = shape_encode(&GOAL_TEXT, &words, &call->arena);
-    ret->base = goal->text;
+    ret->describe.base = goal->text;
     return true;
 }
 
@@ -44,12 +44,12 @@ static bool signal(struct op_call *call, const struct store_answer *answer, stru
         return false;
     ret->kind = SIGNAL_GOAL_UPDATE;
     ret->goal = args->goal_id;
-    ret->title = args->title;
+    ret->describe.title = args->title;
     ret->reason = args->reason;
-    ret->priority = args->priority;
+    ret->describe.priority = args->priority;
     ret->to = !op_given(call->params, "priority");
     if (op_given(call->params, "tags"))
-        ret->tags = shape_encode(&TAGS, &tags, &call->arena);
+        ret->describe.tags = shape_encode(&TAGS, &tags, &call->arena);
     return !words_given(call->params) || words_merge(call, answer, ret);
 }
 

@@ -33,7 +33,7 @@ static bool draft(struct op_call *call, const struct store_answer *answer,
         return false;
     struct world world = {.goal = &loaded->goal, .live = &loaded->live, .era = loaded->goal.era};
     struct signal as_human = *signal;
-    as_human.by = WHO_HUMAN;
+    as_human.sender.by = WHO_HUMAN;
     as_human.at = call->at;
     struct decision decision = step(&world, &as_human, call->policy, &call->arena);
     if (decision.error)
@@ -47,7 +47,7 @@ static bool draft(struct op_call *call, const struct store_answer *answer,
             break;
         }
     call->result = json_pack("{s:s, s:I, s:s%, s:i}", "mode", "draft", "wouldBeVersion",
-                             (json_int_t)decision.goal.plan_version, "change",
+                             (json_int_t)decision.goal.plan.version, "change",
                              evidence.text.at ? evidence.text.at : "", evidence.text.len, "records",
                              (int)decision.record_count);
     return false;
@@ -61,8 +61,8 @@ static bool signal(struct op_call *call, const struct store_answer *answer, stru
     ret->kind = SIGNAL_PLAN_APPLY;
     ret->goal = args->goal_id;
     ret->body = shape_encode(&PLAN_TEXT, &plan, &call->arena);
-    ret->expected = args->version;
-    ret->why = args->why;
+    ret->plan.expected = args->version;
+    ret->plan.why = args->why;
     ret->reason = args->reason;
     if (ret->body.len > LIMIT_PLAN)
         return op_refuse(call, ERROR_INVALID_PLAN,

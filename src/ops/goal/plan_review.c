@@ -9,7 +9,7 @@ static const struct field PARAMS[] = {PARAM_GOAL(FIELD_REQUIRED), PARAM_REASON(0
 /* The signal contains the approved plan, so that exactly the plan that the person saw is decided on. */
 static bool approve(struct op_call *call, const struct store_answer *answer, struct signal *ret) {
     const struct goal *goal = &answer->loaded[0].goal;
-    struct str body = shown_text(&answer->shown, &goal->proposal);
+    struct str body = shown_text(&answer->shown, &goal->plan.proposal);
     if (!view_is_whole(call, answer))
         return false;
     if (body.len == 0)

@@ -12,7 +12,7 @@ static bool signal(struct op_call *call, const struct store_answer *answer, stru
     ret->kind = SIGNAL_WORK_ADD;
     ret->goal = call->args.goal_id;
     ret->body = shape_encode(&PLAN_TEXT, &one, &call->arena);
-    ret->expected = call->args.version;
+    ret->plan.expected = call->args.version;
     ret->reason = call->args.reason;
     return true;
 }

@@ -72,13 +72,13 @@ static bool signal(struct op_call *call, const struct store_answer *answer, stru
     ret->kind = call->op == &OP_WORK_FOLLOW  ? SIGNAL_WORK_FOLLOW
                 : call->op == &OP_WORK_RETRY ? SIGNAL_WORK_RETRY
                                              : SIGNAL_WORK_MOVE;
-    ret->node = args->node;
+    ret->work.node = args->node;
     ret->to = is_given ? args->status : call->op->to;
-    ret->override = overrides;
+    ret->work.override = overrides;
     ret->reason = args->reason;
     ret->text = args->text;
-    ret->blocked = args->blocked;
-    ret->expected = args->version;
+    ret->work.blocked = args->blocked;
+    ret->plan.expected = args->version;
     return true;
 }
 

@@ -160,7 +160,7 @@ static json_t *item_of(const struct goal_rows *rows, json_t *history) {
         fields_put(item, &GOAL_HOT, FIELDS_SHOWN, goal);
         json_object_set_new(item, "tags", tags_json(rows));
         words_put(item, goal, rows);
-        if (goal->plan_version > 0)
+        if (goal->plan.version > 0)
             json_object_set_new(item, "plan", plan_item_write(goal, &plan, rows));
         json_object_set_new(item, "planRevisionHistory", history);
     } else
@@ -326,7 +326,7 @@ static bool row_of_goal(struct reading *reading, const json_t *ours, const struc
 static bool goal_check(struct reading *reading, struct goal *goal, const struct plan *plan,
                        const struct table_row *row) {
     goal->version = (uint64_t)cell_int(row, "version");
-    goal->seq = (uint64_t)cell_int(row, "seq");
+    goal->records.seq = (uint64_t)cell_int(row, "seq");
     goal->due_at = 0;
     if (cell_int(row, "aside") || id_equal(goal->id, SYSTEM_GOAL))
         return true;

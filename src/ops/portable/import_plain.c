@@ -87,8 +87,8 @@ static void absorb(struct import *import, struct plain_goal *goal,
     for (uint32_t i = 0; i < decision->text_count; i++)
         text_add(import, goal, &decision->texts[i]);
     goal->goal = decision->goal;
-    goal->goal.seq = goal->seq;
-    goal->goal.head = goal->head;
+    goal->goal.records.seq = goal->seq;
+    goal->goal.records.head = goal->head;
     goal->live = decision->live;
     goal->exists = true;
     if (decision->title.len > 0)
@@ -105,8 +105,8 @@ static bool plain_step(struct import *import, struct plain_goal *goal, struct si
     struct str number = arena_format(&import->kept, "%u", ++goal->steps);
     signal.goal = goal->goal.id;
     signal.source = id_derive((struct str){(const char *)goal->goal.id.bytes, 16}, number);
-    signal.actor = STR("import");
-    signal.by = WHO_HUMAN;
+    signal.sender.actor = STR("import");
+    signal.sender.by = WHO_HUMAN;
     signal = signal_redact(import->plain->secrets, &signal, &import->kept); /* STORE-14 */
     struct decision decision = step(&world, &signal, &import->plain->policy, &import->kept);
     if (decision.verdict == VERDICT_REFUSE) {
@@ -217,7 +217,8 @@ static bool create_read(struct import *import, const json_t *item, struct signal
     struct tags tags = {0};
     const json_t *title = json_object_get(item, "title"), *list = json_object_get(item, "tags");
     size_t before = reading_enter(reading, "title");
-    if (!title || !field_take(reading, &TITLE, title, &signal->title) || signal->title.len == 0)
+    if (!title || !field_take(reading, &TITLE, title, &signal->describe.title) ||
+        signal->describe.title.len == 0)
         return reading_refuse(reading, "it is missing");
     reading_leave(reading, before);
     before = reading_enter(reading, "tags");
@@ -227,13 +228,13 @@ static bool create_read(struct import *import, const json_t *item, struct signal
     if (!fields_take(reading, item, &GOAL_HOT, given) ||
         !fields_take(reading, item, &GOAL_TEXT, words) || !origin_take(reading, item, words))
         return false;
-    signal->title = str_kept(import, signal->title);
+    signal->describe.title = str_kept(import, signal->describe.title);
     signal->body = shape_encode(&GOAL_TEXT, words, &import->kept);
     if (signal->body.len == 1) /* only the version byte, no field */
         signal->body.len = 0;
     if (tags.tags.count > 0)
-        signal->tags = shape_encode(&TAGS, &tags, &import->kept);
-    signal->priority = given->priority;
+        signal->describe.tags = shape_encode(&TAGS, &tags, &import->kept);
+    signal->describe.priority = given->priority;
     return true;
 }
 
@@ -264,15 +265,15 @@ bool plain_goal(struct import *import, const char *key, const json_t *item) {
     struct plain_goal *goal = goal_make(import, id_of_key(import, key));
     if (!goal || !create_read(import, item, &create, &given))
         return false;
-    create.at = given.created_at > 0 ? given.created_at : import->options->now;
-    goal->at = given.updated_at > create.at ? given.updated_at : create.at;
+    create.at = given.times.created_at > 0 ? given.times.created_at : import->options->now;
+    goal->at = given.times.updated_at > create.at ? given.times.updated_at : create.at;
     if (!plain_step(import, goal, create))
         return false;
     plain_unknown(import, item, is_known, &GOAL_HOT);
     if (!plain_plan(import, goal, item) || !status_reach(import, goal, &given))
         return false;
-    if (given.ended_at > 0 && goal->goal.ended_at > 0)
-        goal->goal.ended_at = given.ended_at;
+    if (given.times.ended_at > 0 && goal->goal.times.ended_at > 0)
+        goal->goal.times.ended_at = given.times.ended_at;
     return true;
 }
 
@@ -371,17 +372,17 @@ bool plain_task(struct import *import, struct str title, bool done, uint64_t lin
     goal->at = import->options->now + (int64_t)line; /* lists are sorted by creation time */
     struct signal create = {.kind = SIGNAL_GOAL_CREATE,
                             .at = goal->at,
-                            .title = str_cut_utf8(whole, LIMIT_TITLE),
+                            .describe.title = str_cut_utf8(whole, LIMIT_TITLE),
                             .host = import->options->host};
     struct signal apply = {.kind = SIGNAL_PLAN_APPLY,
                            .at = goal->at,
-                           .why = REASON_INITIAL_CREATE,
+                           .plan.why = REASON_INITIAL_CREATE,
                            .body = shape_encode(&PLAN_TEXT, &plan, &import->kept)};
     struct signal move = {.kind = SIGNAL_WORK_MOVE,
                           .at = goal->at,
-                          .node = row.id,
+                          .work.node = row.id,
                           .to = NODE_DONE,
-                          .override = 1,
+                          .work.override = 1,
                           .reason = STR("imported as done")};
     return plain_step(import, goal, create) && plain_step(import, goal, apply) &&
            (!done || plain_step(import, goal, move));

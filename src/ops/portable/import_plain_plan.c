@@ -143,10 +143,10 @@ static bool node_reach(struct plain_rows *in, struct plain_goal *goal, uint32_t 
     bool blocked = given->node.status == NODE_BLOCKED && given->why.len > 0;
     struct signal move = {.kind = SIGNAL_WORK_MOVE,
                           .at = goal->at,
-                          .node = arena_copy(kept, in->rows[i].id),
+                          .work.node = arena_copy(kept, in->rows[i].id),
                           .to = given->node.status,
-                          .override = 1,
-                          .blocked = given->node.blocked,
+                          .work.override = 1,
+                          .work.blocked = given->node.blocked,
                           .reason = blocked ? arena_copy(kept, given->why) : STR("imported")};
     return plain_work(in->import, goal, move);
 }
@@ -178,14 +178,14 @@ static void times_keep(struct plain_rows *in, struct plain_goal *goal) {
         const struct node *given = &in->given[i].node;
         if (!node)
             continue;
-        if (given->created_at > 0)
-            node->created_at = given->created_at;
-        if (given->updated_at > 0)
-            node->updated_at = given->updated_at;
-        if (given->started_at > 0)
-            node->started_at = given->started_at;
-        if (given->ended_at > 0 && node_is_over(node))
-            node->ended_at = given->ended_at;
+        if (given->times.created_at > 0)
+            node->times.created_at = given->times.created_at;
+        if (given->times.updated_at > 0)
+            node->times.updated_at = given->times.updated_at;
+        if (given->times.started_at > 0)
+            node->times.started_at = given->times.started_at;
+        if (given->times.ended_at > 0 && node_is_over(node))
+            node->times.ended_at = given->times.ended_at;
     }
 }
 
@@ -203,7 +203,7 @@ bool plain_plan(struct import *import, struct plain_goal *goal, const json_t *it
     struct plan_text text = {.rows = {in.rows, in.count}};
     struct signal apply = {.kind = SIGNAL_PLAN_APPLY,
                            .at = goal->at,
-                           .why = REASON_INITIAL_CREATE,
+                           .plan.why = REASON_INITIAL_CREATE,
                            .body = shape_encode(&PLAN_TEXT, &text, &import->kept)};
     if (in.count == 0)
         import_warn(import, "%s has no nodes: the goal has no plan here", reading->path);

@@ -23,8 +23,8 @@ static bool goal_put(struct import *import, struct goal *goal) {
     row_set(&row, "owner", cell_of_int(goal->owner));
     row_set(&row, "fence", cell_of_int((int64_t)goal->fence));
     row_set(&row, "version", cell_of_int((int64_t)goal->version));
-    row_set(&row, "seq", cell_of_int((int64_t)goal->seq));
-    row_set(&row, "head", cell_of_hash(goal->head, &import->arena));
+    row_set(&row, "seq", cell_of_int((int64_t)goal->records.seq));
+    row_set(&row, "head", cell_of_hash(goal->records.head, &import->arena));
     row_set(&row, "due_at", cell_of_int(goal->due_at));
     row_set(&row, "open", cell_of_int(goal_is_open(goal)));
     row_set(&row, "aside", cell_of_int(goal->quarantined));

@@ -163,7 +163,7 @@ json_t *plan_item_write(const struct goal *goal, const struct plan *plan,
     struct field field = {.type = FIELD_ID};
     json_t *item = json_object();
     json_object_set_new(item, "planId", json_of(&field, &id));
-    json_object_set_new(item, "version", json_integer((json_int_t)goal->plan_version));
+    json_object_set_new(item, "version", json_integer((json_int_t)goal->plan.version));
     json_object_set_new(item, "phases", children_json(&out, NULL));
     json_object_set_new(item, "retired", others_json(&out));
     return item;

@@ -39,8 +39,8 @@ static bool send_signal(struct op_call *call, const struct store_answer *answer,
     ret->goal = args->goal_id;
     ret->to = op_given(call->params, "kind") ? args->agent_message : AGENT_MESSAGE_INFO;
     ret->text = args->to;
-    ret->question = args->ack;
-    ret->assignment = call->caller->assignment;
+    ret->about.question = args->ack;
+    ret->about.assignment = call->caller->assignment;
     ret->body = shape_encode(&AGENT_MESSAGE_TEXT, &text, &call->arena);
     return true;
 }
@@ -88,8 +88,8 @@ static bool ack_signal(struct op_call *call, const struct store_answer *answer,
                          text);
     ret->kind = SIGNAL_MAIL_ACK;
     ret->goal = call->args.goal_id;
-    ret->question = n + 1;
-    ret->assignment = call->caller->assignment;
+    ret->about.question = n + 1;
+    ret->about.assignment = call->caller->assignment;
     return true;
 }
 

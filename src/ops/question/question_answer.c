@@ -112,11 +112,11 @@ static bool answer_send(struct op_call *call, const struct question *question,
                              STR_ARG(more));
     ret->kind = SIGNAL_QUESTION_ANSWER;
     ret->goal = call->args.goal_id;
-    ret->question = question->n + 1;
+    ret->about.question = question->n + 1;
     ret->to = option;
     ret->text = str_cut_utf8(words, LIMIT_REPORT);
     ret->reason = call->args.reason;
-    ret->assignment = call->caller->assignment;
+    ret->about.assignment = call->caller->assignment;
     return true;
 }
 
@@ -144,7 +144,7 @@ static bool decide_signal(struct op_call *call, const struct store_answer *answe
     if (question->kind != QUESTION_APPROVE)
         return op_refuse(call, ERROR_INVALID, "%.*s is no yes or no; use `overseer answer`.",
                          STR_ARG(call->args.question));
-    ret->title = call->args.commit;
+    ret->commit = call->args.commit;
     return answer_send(call, question, &text, call->op->to, call->args.reason, ret);
 }
 

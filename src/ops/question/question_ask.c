@@ -56,7 +56,7 @@ static bool signal(struct op_call *call, const struct store_answer *answer, stru
     if (args->asks == QUESTION_REQUEST)
         return op_refuse(call, ERROR_INVALID,
                          "Requests are made by agents; use decide or approve.");
-    if (!expiry_read(call, &ret->until) || !fallback_read(call, &ret->question))
+    if (!expiry_read(call, &ret->until) || !fallback_read(call, &ret->about.question))
         return false;
     bool critical = str_equal(args->severity, STR("critical"));
     enum alarm level = op_given(call->params, "level")
@@ -79,7 +79,7 @@ static bool signal(struct op_call *call, const struct store_answer *answer, stru
     ret->goal = args->goal_id;
     ret->to = args->asks;
     ret->text = args->cause;
-    ret->node = args->node;
+    ret->work.node = args->node;
     ret->reason = args->reason;
     ret->body = shape_encode(&QUESTION_TEXT, &text, &call->arena);
     return true;

@@ -31,10 +31,10 @@ static bool signal(struct op_call *call, const struct store_answer *answer, stru
         return false;
     ret->kind = SIGNAL_QUESTION_MOVE;
     ret->goal = call->args.goal_id;
-    ret->question = question->n + 1;
+    ret->about.question = question->n + 1;
     ret->to = call->op->to;
     ret->reason = call->args.reason;
-    ret->assignment = call->caller->assignment;
+    ret->about.assignment = call->caller->assignment;
     return true;
 }
 

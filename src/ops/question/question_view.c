@@ -196,14 +196,14 @@ json_t *question_json(const struct goal_loaded *loaded, const struct goal_shown 
                   name_of(&QUESTION_STATE_NAMES, question->state), "asked",
                   name_of(&ASKED_OF_NAMES, question->of), "level",
                   name_of(&ALARM_NAMES, question->alarm), "cause", question->cause, "acknowledged",
-                  question->acknowledged != 0, "times", (int)question->times);
+                  question->acknowledged != 0, "times", (int)question->sending.rounds);
     words_put(json, &text);
-    option_letter_put(json, "default", question->fallback);
+    option_letter_put(json, "default", question->fallback.option);
     time_put(json, "askedAt", question->asked_at);
     time_put(json, "expiresAt", question->expires_at);
     time_put(json, "snoozedUntil", question->snoozed_until);
     if (question->state == QUESTION_ANSWERED) {
-        option_letter_put(json, "answer", question->answer);
+        option_letter_put(json, "answer", question->answer.option);
         time_put(json, "appliesAt", question->applies_at);
     }
     place_put(json, loaded, question);

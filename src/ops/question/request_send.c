@@ -36,9 +36,9 @@ static bool send_signal(struct op_call *call, const struct store_answer *answer,
                                  .options = args->options,
                                  .reason = args->reason,
                                  .rule = STR("agent.asks")};
-    if (!assignment_named(call, &ret->assignment))
+    if (!assignment_named(call, &ret->about.assignment))
         return false;
-    if (ret->assignment == 0)
+    if (ret->about.assignment == 0)
         return op_refuse(call, ERROR_NOT_FOUND,
                          "For which assignment? A run needs a token that is bound to one.");
     bool of_person = op_given(call->params, "of") && args->ack == 0;
@@ -60,9 +60,9 @@ static bool respond_signal(struct op_call *call, const struct store_answer *answ
                          STR_ARG(call->args.question));
     ret->kind = SIGNAL_QUESTION_ANSWER;
     ret->goal = call->args.goal_id;
-    ret->question = question->n + 1;
+    ret->about.question = question->n + 1;
     ret->text = call->args.text;
-    ret->assignment = call->caller->assignment;
+    ret->about.assignment = call->caller->assignment;
     return true;
 }
 

@@ -207,7 +207,7 @@ static struct str word_of(char letter, const struct evidence *evidence, char num
         if (evidence->host > 0)
             snprintf(number, 24, "%u", evidence->host);
         break;
-    case 'v': snprintf(number, 24, "%llu", (unsigned long long)evidence->plan_version); break;
+    case 'v': snprintf(number, 24, "%llu", (unsigned long long)evidence->plan.version); break;
     case 'a': return evidence->assignment;
     case 'q': return evidence->question;
     case 'c':
@@ -353,9 +353,9 @@ enum asks goal_asks(const struct goal *goal) {
         return ASKS_FAILED;
     if (goal->need == NEED_UNCONFIRMED)
         return ASKS_UNCONFIRMED;
-    if (memcmp(&goal->proposal, &NONE, sizeof NONE) != 0)
+    if (memcmp(&goal->plan.proposal, &NONE, sizeof NONE) != 0)
         return ASKS_PLAN;
-    return goal->review ? ASKS_REVIEW : ASKS_NOTHING;
+    return goal->plan.review ? ASKS_REVIEW : ASKS_NOTHING;
 }
 
 enum record_type asks_record(enum asks asks) {
@@ -401,7 +401,7 @@ json_t *asks_json(const struct goal_loaded *loaded, const struct goal_shown *sho
     const struct record *asked =
         record_newest(shown, ROWS[asks].record, (struct str){0}, &evidence);
     goal_id_format(goal->id, id);
-    time_format(asked ? asked->at : goal->updated_at, since);
+    time_format(asked ? asked->at : goal->times.updated_at, since);
     json_t *json =
         json_pack("{s:s, s:s%, s:s, s:s, s:s}", "goalId", id, "title",
                   shown->title.at ? shown->title.at : "", shown->title.len, "kind",

@@ -187,7 +187,7 @@ static struct type_range display_state_types(const struct goal *goal) {
         return (struct type_range){type, type};
     }
     case DISPLAY_WORKING:
-        if (goal->plan_version == 0 && goal_has_effect(goal, EFFECT_RUNNING))
+        if (goal->plan.version == 0 && goal_has_effect(goal, EFFECT_RUNNING))
             return (struct type_range){RECORD_EFFECT_CLAIMED, RECORD_EFFECT_CLAIMED};
         return (struct type_range){RECORD_WORK_STARTED, RECORD_WORK_STARTED};
     default: return (struct type_range){RECORD_GOAL_RESUMED, RECORD_GOAL_RELEASED};
@@ -312,9 +312,9 @@ static struct str goal_waits(const struct goal *goal) {
     case DISPLAY_QUEUED:
         if (goal_has_effect(goal, EFFECT_READY))
             return STR("a host that starts its command");
-        if (goal->plan_version == 0 && goal->effects_made > 0)
+        if (goal->plan.version == 0 && goal->effects.made > 0)
             return STR("you: its command is over; complete it, cancel it, or give it a plan");
-        return goal->plan_version > 0 ? STR("somebody who begins with its plan") : STR("a plan");
+        return goal->plan.version > 0 ? STR("somebody who begins with its plan") : STR("a plan");
     default: return STR("nothing: it is over");
     }
 }
@@ -419,8 +419,8 @@ static json_t *do_json(const struct goal *goal, struct str node) {
     bool paused = goal->status == GOAL_PAUSED;
     snprintf(line, sizeof line, "overseer goal %s %s", paused ? "resume" : "pause", id);
     json_array_append_new(list, json_string(line));
-    if (goal_display_state(goal) == DISPLAY_QUEUED && goal->plan_version == 0 &&
-        goal->effects_made > 0) {
+    if (goal_display_state(goal) == DISPLAY_QUEUED && goal->plan.version == 0 &&
+        goal->effects.made > 0) {
         snprintf(line, sizeof line, "overseer goal complete %s --reason \"…\"", id);
         json_array_append_new(list, json_string(line));
     }
@@ -431,11 +431,11 @@ static json_t *do_json(const struct goal *goal, struct str node) {
 
 static void kept_put(json_t *json, const struct goal *goal) {
     char text[160];
-    int len = snprintf(text, sizeof text, "%llu records, %u reports", (unsigned long long)goal->seq,
-                       goal->reports);
-    if (goal->plan_version > 0)
+    int len = snprintf(text, sizeof text, "%llu records, %u reports",
+                       (unsigned long long)goal->records.seq, goal->progress.reports);
+    if (goal->plan.version > 0)
         snprintf(text + len, sizeof text - (size_t)len, ", plan version %llu (%u %% done)",
-                 (unsigned long long)goal->plan_version, goal->percent);
+                 (unsigned long long)goal->plan.version, goal->progress.percent);
     json_object_set_new(json, "kept", json_string(text));
 }
 
@@ -498,7 +498,7 @@ static void decided_put(struct op_call *call, const struct store_answer *answer,
     json_t *json = call->result;
     char since[TIME_TEXT + 1], what[EXPLAIN_TEXT] = "", policy[65];
     struct evidence evidence = {0};
-    time_format(record ? record->at : answer->loaded[0].goal.updated_at, since);
+    time_format(record ? record->at : answer->loaded[0].goal.times.updated_at, since);
     json_object_set_new(json, "since", json_string(since));
     if (record) {
         if (record_evidence(record, &evidence))

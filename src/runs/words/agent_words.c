@@ -175,11 +175,11 @@ bool update_signal(struct str reply, enum who by, struct id goal, uint32_t assig
     }
     *ret = (struct signal){.kind = SIGNAL_AGENT_UPDATE,
                            .goal = goal,
-                           .by = WHO_AGENT,
-                           .assignment = assignment,
+                           .sender.by = WHO_AGENT,
+                           .about.assignment = assignment,
                            .to = 1};
     if (found == UPDATE_THERE) {
-        ret->node = update.node;
+        ret->work.node = update.node;
         ret->body = shape_encode(&UPDATE, &update, arena);
     }
     if (found == UPDATE_REFUSED)

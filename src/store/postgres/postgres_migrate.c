@@ -149,7 +149,7 @@ static struct str hot_from_1(struct goal *goal, struct str hot, bool *ret_whole,
     *ret_whole = shape_decode(&GOAL_HOT, hot, goal);
     if (*ret_whole) {
         if (goal->status != GOAL_ACTIVE && goal->status != GOAL_PAUSED)
-            goal->ended_at = goal->updated_at;
+            goal->times.ended_at = goal->times.updated_at;
         hot = shape_encode(&GOAL_HOT, goal, arena);
     }
     return row_seal(ROW_GOAL, goal->id, 0, hot, arena);
@@ -160,8 +160,10 @@ static struct goal_view view_from_1(const struct goal_loaded *loaded, struct str
                                     int64_t at) {
     struct goal_commit commit = {.goal = loaded->goal, .title = title};
     if (!loaded->whole)
-        commit.goal = (struct goal){
-            .id = loaded->goal.id, .quarantined = true, .created_at = at, .updated_at = at};
+        commit.goal = (struct goal){.id = loaded->goal.id,
+                                    .quarantined = true,
+                                    .times.created_at = at,
+                                    .times.updated_at = at};
     return view_of(&commit);
 }
 

@@ -8,9 +8,10 @@ static void goal_row(const PGresult *result, int row, struct goal_loaded *loaded
     goal->owner = (uint32_t)pg_int(result, row, 1);
     goal->fence = (uint64_t)pg_int(result, row, 2);
     goal->version = (uint64_t)pg_int(result, row, 3);
-    goal->seq = (uint64_t)pg_int(result, row, 4);
-    if (PQgetlength(result, row, 5) == sizeof goal->head.bytes)
-        memcpy(goal->head.bytes, PQgetvalue(result, row, 5), sizeof goal->head.bytes);
+    goal->records.seq = (uint64_t)pg_int(result, row, 4);
+    if (PQgetlength(result, row, 5) == sizeof goal->records.head.bytes)
+        memcpy(goal->records.head.bytes, PQgetvalue(result, row, 5),
+               sizeof goal->records.head.bytes);
     goal->due_at = pg_int(result, row, 6);
     goal->quarantined = pg_int(result, row, 7);
     loaded_hot(loaded, pg_bytes(result, row, 8, arena));

@@ -315,8 +315,8 @@ static void put_goal(struct columns *c, const struct goal_commit *commit) {
     put_id(c, made ? MADE_GOAL : UPDATED_GOAL, goal->id);
     put_int(c, made ? MADE_FENCE : UPDATED_EXPECTED, made ? goal->fence : commit->expected);
     put_int(c, first, goal->version);
-    put_int(c, first + 1, goal->seq);
-    put_hash(c, first + 2, &goal->head);
+    put_int(c, first + 1, goal->records.seq);
+    put_hash(c, first + 2, &goal->records.head);
     put_int(c, first + 3, (uint64_t)goal->due_at);
     array_bool(&c->column[first + 4], goal_is_open(goal));
     array_bool(&c->column[first + 5], goal->quarantined);
@@ -364,7 +364,7 @@ static void put_sources(struct columns *c, const struct goal_commit *commit) {
     for (uint32_t i = 0; i < commit->seen_count; i++) {
         put_id(c, SEEN_GOAL, commit->goal.id);
         put_id(c, SEEN_SOURCE, commit->seen[i]);
-        put_int(c, SEEN_AT, (uint64_t)commit->goal.updated_at);
+        put_int(c, SEEN_AT, (uint64_t)commit->goal.times.updated_at);
     }
     for (uint32_t i = 0; i < commit->aside_count; i++) {
         put_id(c, ASIDE_GOAL, commit->goal.id);

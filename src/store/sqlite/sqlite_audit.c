@@ -101,8 +101,8 @@ static const char *row_wrong(sqlite3_stmt *row, const struct goal *goal,
         return "it stands as open and is not, or the other way round";
     if (sqlite3_column_int64(row, 1) != goal->status ||
         sqlite3_column_int64(row, 2) != goal->priority ||
-        sqlite3_column_int64(row, 3) != goal->percent ||
-        sqlite3_column_int64(row, 4) != goal->created_at)
+        sqlite3_column_int64(row, 3) != goal->progress.percent ||
+        sqlite3_column_int64(row, 4) != goal->times.created_at)
         return "lists show it as it is not";
     if (!goal_has_effect(goal, EFFECT_UNCONFIRMED) &&
         sqlite3_column_int64(row, 6) != goal_display_state(goal))

@@ -12,8 +12,8 @@ static bool goal_move_on(struct sqlite_run *run, const struct store_request *req
     const struct goal *goal = &commit->goal;
     run_begin(run, SQL_GOAL_MOVE);
     run_int(run, (int64_t)goal->version);
-    run_int(run, (int64_t)goal->seq);
-    run_blob(run, goal->head.bytes, sizeof goal->head.bytes);
+    run_int(run, (int64_t)goal->records.seq);
+    run_blob(run, goal->records.head.bytes, sizeof goal->records.head.bytes);
     run_int(run, goal->due_at);
     run_blob(run, commit->hot.at, commit->hot.len);
     run_id_at(run, &goal->id);
@@ -31,8 +31,8 @@ static bool goal_write(struct sqlite_run *run, const struct store_request *reque
         return true;
     run_begin(run, SQL_GOAL_UPDATE);
     run_int(run, (int64_t)goal->version);
-    run_int(run, (int64_t)goal->seq);
-    run_blob(run, goal->head.bytes, sizeof goal->head.bytes);
+    run_int(run, (int64_t)goal->records.seq);
+    run_blob(run, goal->records.head.bytes, sizeof goal->records.head.bytes);
     run_int(run, goal->due_at);
     run_int(run, goal_is_open(goal));
     run_int(run, goal->quarantined);
@@ -53,8 +53,8 @@ static bool goal_insert(struct sqlite_run *run, const struct goal_commit *commit
     run_int(run, goal->owner);
     run_int(run, (int64_t)goal->fence);
     run_int(run, (int64_t)goal->version);
-    run_int(run, (int64_t)goal->seq);
-    run_blob(run, goal->head.bytes, sizeof goal->head.bytes);
+    run_int(run, (int64_t)goal->records.seq);
+    run_blob(run, goal->records.head.bytes, sizeof goal->records.head.bytes);
     run_int(run, goal->due_at);
     run_int(run, goal_is_open(goal));
     run_int(run, goal->quarantined);
@@ -142,7 +142,7 @@ static void sources_write(struct sqlite_run *run, const struct goal_commit *comm
         run_begin(run, SQL_SEEN_INSERT);
         run_id(run, commit->goal.id);
         run_id(run, commit->seen[i]);
-        run_int(run, commit->goal.updated_at);
+        run_int(run, commit->goal.times.updated_at);
         run_change(run);
     }
     for (uint32_t i = 0; i < commit->aside_count; i++) {

@@ -190,7 +190,7 @@ static void renewed(sqlite3_context *context, int count, sqlite3_value **values)
     struct str hot = value_bytes(values[1]);
     if (shape_decode(&GOAL_HOT, hot, &goal)) {
         if (goal.status != GOAL_ACTIVE && goal.status != GOAL_PAUSED)
-            goal.ended_at = goal.updated_at;
+            goal.times.ended_at = goal.times.updated_at;
         hot = shape_encode(&GOAL_HOT, &goal, &store->scratch);
     }
     hot = row_seal(ROW_GOAL, goal.id, 0, hot, &store->scratch);
@@ -236,8 +236,8 @@ static void view_from_1(struct sqlite_run *run, sqlite3_stmt *page) {
     if (!loaded.whole)
         commit.goal = (struct goal){.id = id,
                                     .quarantined = true,
-                                    .created_at = sqlite3_column_int64(page, 2),
-                                    .updated_at = sqlite3_column_int64(page, 2)};
+                                    .times.created_at = sqlite3_column_int64(page, 2),
+                                    .times.updated_at = sqlite3_column_int64(page, 2)};
     commit.title = (struct str){(const char *)sqlite3_column_text(page, 1),
                                 (size_t)sqlite3_column_bytes(page, 1)};
     struct goal_view view = view_of(&commit);

@@ -45,8 +45,8 @@ void sqlite_load_goal(struct sqlite_run *run, struct id id, struct goal_loaded *
         goal->owner = (uint32_t)row_int(run);
         goal->fence = (uint64_t)row_int(run);
         goal->version = (uint64_t)row_int(run);
-        goal->seq = (uint64_t)row_int(run);
-        goal->head = row_hash(run);
+        goal->records.seq = (uint64_t)row_int(run);
+        goal->records.head = row_hash(run);
         goal->due_at = row_int(run);
         goal->quarantined = row_int(run);
         loaded_hot(loaded, row_bytes(run, arena));

@@ -349,19 +349,20 @@ static void view_make(struct salvage *s, const struct audit *audit, const struct
         " ended_at)"
         " VALUES (coalesce((SELECT max(row) + 1 FROM goal_view WHERE row BETWEEN ?1 AND ?1 + 2097151), ?1),"
         " ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)";
-    const int64_t numbers[] = {goal->status,  goal_display_state(goal), goal->priority,
-                               goal->percent, goal->created_at,         goal->updated_at};
+    const int64_t numbers[] = {goal->status,           goal_display_state(goal),
+                               goal->priority,         goal->progress.percent,
+                               goal->times.created_at, goal->times.updated_at};
     struct str title = {audit->title, audit->title_length};
     sqlite3_stmt *put = NULL;
     if (title.len == 0)
         title = STR("(its title is lost)");
     s->failed = s->failed || sqlite3_prepare_v2(s->to, MAKE, -1, &put, NULL) != SQLITE_OK;
-    sqlite3_bind_int64(put, 1, sqlite_drawer(goal->created_at));
+    sqlite3_bind_int64(put, 1, sqlite_drawer(goal->times.created_at));
     sqlite3_bind_blob(put, 2, goal->id.bytes, sizeof goal->id.bytes, SQLITE_STATIC);
     for (int i = 0; i < (int)count_of(numbers); i++)
         sqlite3_bind_int64(put, 3 + i, numbers[i]);
     sqlite3_bind_text(put, 9, title.at, (int)title.len, SQLITE_STATIC);
-    sqlite3_bind_int64(put, 10, goal->ended_at);
+    sqlite3_bind_int64(put, 10, goal->times.ended_at);
     s->failed = s->failed || sqlite3_step(put) != SQLITE_DONE;
     sqlite3_finalize(put);
 }
