@@ -317,8 +317,11 @@ def page_differs(walk, spine):
     walked = iter([file for visit in spine.visits for file in (visit[0], *visit[1])])
     strange = [file for file in named if file not in walked]  # `in` consumes the iterator: they have to be in order
     missing = [file for file in spine.files if file not in named and file not in page_names(WALKS[0])]
+    counts = re.search(r"(\d+) and (\d+) files", (TOP / "ARCHITECTURE.md").read_text()).groups()
+    told = int(counts[WALKS.index(walk)])
     return [f"ARCHITECTURE.md: {walk.name}: {file} does not come there" for file in strange[:1]] + \
-        [f"ARCHITECTURE.md: {walk.name}: {file} is missing" for file in missing]
+        [f"ARCHITECTURE.md: {walk.name}: {file} is missing" for file in missing] + \
+        [f"ARCHITECTURE.md: {walk.name}: {len(spine.files)} files, not {told}"] * (told != len(spine.files))
 
 
 def stacks_show(found):
