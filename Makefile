@@ -89,6 +89,10 @@ fuzz: all
 bench: tests
 	@tests/bench/run
 
+# The two walks of ARCHITECTURE.md, recorded from the running programs.
+walks:
+	@tests/walks/walks.py
+
 tidy:
 	@tools/tidy
 
@@ -108,4 +112,4 @@ install: all
 clean:
 	@rm -rf build
 
-.PHONY: all tests check tsan store property story explore sim watchful e2e hold fault fuzz bench tidy cover prove trace install clean
+.PHONY: all tests check tsan store property story explore sim watchful e2e hold fault fuzz bench walks tidy cover prove trace install clean

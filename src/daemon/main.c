@@ -105,14 +105,6 @@ static void *checkpoints_run(void *with) {
 
 /* ---- connecting the modules ---- */
 
-static void answer_given(void *with, struct input *input) {
-    (void)with;
-    if (input->done)
-        input->done(input);
-    else
-        call_written(input);
-}
-
 static void act_given(void *with, struct act *act) {
     struct daemon *daemon = with;
     executor_take(&daemon->executor, act);
@@ -436,7 +428,7 @@ static bool daemon_open(struct daemon *daemon, char *error, size_t error_size) {
     if (!stores_open(daemon, error, error_size))
         return false;
     daemon->ledger_thread.ports =
-        (struct ledger_thread_ports){answer_given, act_given, daemon, wrote_given};
+        (struct ledger_thread_ports){call_written, act_given, daemon, wrote_given};
     daemon->ledger_thread.pulse = &daemon->executor.pulse;
     ledger_thread_prepare(&daemon->ledger_thread);
     signals_start(daemon);

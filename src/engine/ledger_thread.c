@@ -146,18 +146,25 @@ static void acts_note(struct ledger_thread *ledger_thread) {
     ledger_thread->note_failed = !good;
 }
 
+static void input_answer(struct ledger_thread *ledger_thread, struct input *input) {
+    if (input->done)
+        input->done(input);
+    else
+        ledger_thread->ports.answer(input);
+}
+
 static void let_go(struct ledger_thread *ledger_thread) {
     acts_note(ledger_thread);
     for (struct act *act; (act = ledger_take_act(ledger_thread->ledger));)
         ledger_thread->ports.act(ledger_thread->ports.with, act);
     for (struct input *input; (input = ledger_take_answered(ledger_thread->ledger));)
-        ledger_thread->ports.answer(ledger_thread->ports.with, input);
+        input_answer(ledger_thread, input);
 }
 
 static void refuse(struct ledger_thread *ledger_thread, struct input *input, enum error error) {
     input->error = error;
     if (input->waiter)
-        ledger_thread->ports.answer(ledger_thread->ports.with, input);
+        input_answer(ledger_thread, input);
     else
         input_free(input);
 }
@@ -194,7 +201,7 @@ static void ticks_end(struct ledger_thread *ledger_thread, bool at_rest) {
     for (struct input *input; (input = input_pop(&ledger_thread->ticks));) {
         input->error = away ? ERROR_STORE_AWAY : ERROR_NONE;
         input->applied = commits > 0;
-        ledger_thread->ports.answer(ledger_thread->ports.with, input);
+        input_answer(ledger_thread, input);
     }
 }
 
@@ -244,7 +251,7 @@ static void safe_run(struct ledger_thread *ledger_thread, struct input_list *arr
             if (input->error == ERROR_STOPPING)
                 safe_refuse(ledger_thread, input);
             else
-                ledger_thread->ports.answer(ledger_thread->ports.with, input);
+                input_answer(ledger_thread, input);
     }
     while (!stopping) {
         for (struct input *input;

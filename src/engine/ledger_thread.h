@@ -8,9 +8,10 @@
 
 #include <stdatomic.h>
 
-struct ledger_thread_ports {                         /* receivers of what the ledger releases */
-    void (*answer)(void *with, struct input *input); /* takes ownership of the input */
-    void (*act)(void *with, struct act *act);        /* takes ownership of the act */
+struct ledger_thread_ports { /* receivers of what the ledger releases */
+    void (*answer)(
+        struct input *input); /* of a waiter whose input has no `done`; takes ownership */
+    void (*act)(void *with, struct act *act); /* takes ownership of the act */
     void *with;
     void (*wrote)(void *with); /* something was committed; may be NULL */
 };

@@ -29,7 +29,7 @@ struct http_request { /* the caller is known before a route sees the request */
     uint64_t cache_mark;      /* if nothing was written about the goal since */
     bool keeps;
 
-    /* private to http_request.c and auth.c */
+    /* private to http_call.c, http_dispatch.c, http_request.c and auth.c */
     atomic_int state;
     char *room; /* buffer of the body */
     size_t size;
@@ -53,10 +53,6 @@ struct route {
 
 extern const struct route ROUTES[]; /* in http_server.c: one row for each path and method */
 extern const size_t ROUTE_COUNT;
-
-/* Calls an operation; the connection is suspended until route->answered is called. */
-enum MHD_Result http_request_ask(struct http_request *request, struct str method,
-                                 const json_t *params);
 
 /* Parses the body: bounded depth, no duplicate keys. `why` says line, column and what is wrong; the error is
  * ERROR_NOT_JSON, or ERROR_NO_MEMORY. */
@@ -92,6 +88,12 @@ bool http_request_may_stay(const struct http_request *request);
 enum MHD_Result http_reply_plainly(struct http_request *request, enum error error);
 enum MHD_Result http_reply_status(struct http_request *request, int status, enum error error,
                                   const char *why, const char *header);
+
+/* ---- http_call.c ---- */
+
+/* Calls an operation; the connection is suspended until route->answered is called. */
+enum MHD_Result http_request_ask(struct http_request *request, struct str method,
+                                 const json_t *params);
 
 /* ---- http_dispatch.c ---- */
 

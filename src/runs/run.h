@@ -114,6 +114,17 @@ struct loop_task {
     void (*go)(struct loop_task *task);
 };
 void loop_post(struct run_table *runs, struct loop_task *task);
+void loop_tasks_came(uv_async_t *async);
+void loop_tasks_run(struct run_table *runs);
+
+/* Waits for the ledger's answer to a signal. With loop_answer_post() as the `done` of its input, the task runs on the loop
+ * when the input is answered. */
+struct loop_answer {
+    struct loop_task task;
+    struct run_table *runs;
+    struct input *input;
+};
+void loop_answer_post(struct input *input);
 
 /* Requests for permission that are not answered yet. */
 struct run_asks {

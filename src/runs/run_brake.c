@@ -112,33 +112,27 @@ static struct signal signal_of(struct run_table *runs, const struct brake_slot *
 }
 
 struct telling {
-    struct loop_task task;
-    struct run_table *runs;
+    struct loop_answer answer;
     struct id run;
     int64_t at;
-    struct input *input;
 };
 
 /* The slot is reported if the ledger has the signal or rejected it for good. Otherwise it is reported again. */
 static void report_done(struct loop_task *task) {
     struct telling *it = (struct telling *)(void *)task;
-    struct brake_slot *slot = brake_file_find(&it->runs->brake.file, it->run);
-    enum error error = it->input->error;
+    struct run_table *runs = it->answer.runs;
+    struct brake_slot *slot = brake_file_find(&runs->brake.file, it->run);
+    enum error error = it->answer.input->error;
     bool again = ERRORS[error].class == CLASS_TRANSIENT || error == ERROR_SAFE_MODE;
     if (slot && slot->at == it->at && !again) {
-        pthread_mutex_lock(&it->runs->lock);
+        pthread_mutex_lock(&runs->lock);
         slot->reported = true;
-        pthread_mutex_unlock(&it->runs->lock);
-        brake_file_keep(&it->runs->brake.file, slot);
+        pthread_mutex_unlock(&runs->lock);
+        brake_file_keep(&runs->brake.file, slot);
     }
-    it->runs->brake.telling--;
-    input_free(it->input);
+    runs->brake.telling--;
+    input_free(it->answer.input);
     free(it);
-}
-
-static void reported(struct input *input) { /* on the ledger thread */
-    struct telling *it = input->waiter;
-    loop_post(it->runs, &it->task);
 }
 
 static void slot_tell(struct run_table *runs, const struct brake_slot *slot) {
@@ -147,8 +141,8 @@ static void slot_tell(struct run_table *runs, const struct brake_slot *slot) {
     struct telling *it = calloc(1, sizeof *it);
     struct input *input = it ? input_make(&signal, it) : NULL;
     if (input) {
-        *it = (struct telling){{NULL, report_done}, runs, slot->run, slot->at, input};
-        input->done = reported;
+        *it = (struct telling){{{NULL, report_done}, runs, input}, slot->run, slot->at};
+        input->done = loop_answer_post;
         input->must_fit = true;
         runs->brake.telling++;
         if (!queue_put(&runs->executor->ledger_thread->queue, input)) {

@@ -45,22 +45,21 @@ static bool guard_do(struct run *run, void (*work)(void *with), void *with) {
 /* ---- signals to the ledger ---- */
 
 struct kept { /* a signal on its way; posted back to the loop when it is durable */
-    struct loop_task task;
-    struct run_table *runs;
+    struct loop_answer answer;
     struct id run;
-    struct input *input;
 };
 
 static void seen_keep(struct run *run);
 
 static void kept_home(struct loop_task *task) {
     struct kept *kept = (struct kept *)(void *)task;
-    struct input *input = kept->input;
-    struct run *run = map_get(&kept->runs->all, kept->run);
+    struct run_table *runs = kept->answer.runs;
+    struct input *input = kept->answer.input;
+    struct run *run = map_get(&runs->all, kept->run);
     bool lost = ERRORS[input->error].class == CLASS_TRANSIENT || input->error == ERROR_SAFE_MODE;
-    bool again = lost && input->error != ERROR_SAFE_MODE && !kept->runs->stopping;
+    bool again = lost && input->error != ERROR_SAFE_MODE && !runs->stopping;
     input->error = again ? ERROR_NONE : input->error;
-    if (again && queue_put(&kept->runs->executor->ledger_thread->queue, input))
+    if (again && queue_put(&runs->executor->ledger_thread->queue, input))
         return;
     if (run &&
         lost) { /* the hold still has that output: a state that includes it must not be saved */
@@ -73,12 +72,6 @@ static void kept_home(struct loop_task *task) {
     }
     input_free(input);
     free(kept);
-}
-
-/* On the ledger thread. */
-static void signal_kept(struct input *input) {
-    struct kept *kept = input->waiter;
-    loop_post(kept->runs, &kept->task);
 }
 
 static struct id name_of_run(const struct run *run, struct str name) {
@@ -106,8 +99,8 @@ static void offer(struct run *run, struct signal *signal, uint64_t offset, struc
     signal_fill(run, signal, offset, what);
     struct input *input = kept ? input_make(signal, kept) : NULL;
     if (input) {
-        *kept = (struct kept){{NULL, kept_home}, run->runs, run->id, input};
-        input->done = signal_kept;
+        *kept = (struct kept){{{NULL, kept_home}, run->runs, input}, run->id};
+        input->done = loop_answer_post;
         input->must_fit = true;
         run->offered++;
         if (queue_put(&run->runs->executor->ledger_thread->queue, input))
@@ -170,25 +163,12 @@ static void event_offer(struct run *run, enum agent_event happened, const struct
     offer(run, &signal, event->offset, str_of(name_of(&AGENT_EVENT_NAMES, happened)));
 }
 
-struct update_reading {
-    const struct run *run;
-    struct str text;
-    struct arena *arena;
-    struct signal update;
-    bool found;
-};
-
-static void update_do(void *with) {
-    struct update_reading *it = with;
-    it->found = update_signal(it->text, WHO_AGENT, it->run->goal, it->run->assignment + 1,
-                              it->arena, &it->update);
-}
-
 /* UPDATE-01: only the agent's own words, and only the block in them. */
 static void words_offer(struct run *run, const struct drive_event *event, struct arena *arena) {
-    struct update_reading it = {.run = run, .text = event->text, .arena = arena};
-    if (event->text.len > 0 && parse_do(run, update_do, &it) && it.found)
-        offer(run, &it.update, event->offset, STR("words"));
+    struct update_reading it = {
+        .reply = event->text, .goal = run->goal, .assignment = run->assignment + 1, .arena = arena};
+    if (event->text.len > 0 && parse_do(run, update_find, &it) && it.found)
+        offer(run, &it.signal, event->offset, STR("words"));
 }
 
 /* ---- events ---- */

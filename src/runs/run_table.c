@@ -1,26 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Keeps the table of the runs on this host, and dispatches effects, tasks and timers to them. */
+/* Keeps the table of the runs on this host, and dispatches effects and timers to them. */
 #include "runs/run_table.h"
 
 #include "runs/run.h"
 #include "sys/clock.h"
 #include "sys/log.h"
-
-static void loop_tasks_go(struct run_table *runs) {
-    pthread_mutex_lock(&runs->lock);
-    struct loop_task *task = runs->posted;
-    runs->posted = NULL;
-    pthread_mutex_unlock(&runs->lock);
-    while (task) {
-        struct loop_task *next = task->next;
-        task->go(task);
-        task = next;
-    }
-}
-
-static void loop_tasks_came(uv_async_t *async) {
-    loop_tasks_go(async->data);
-}
 
 /* ---- carrying out effects ---- */
 
@@ -222,7 +206,7 @@ void runs_stop(struct run_table *runs) {
 void runs_end(struct run_table *runs) {
     if (!runs)
         return;
-    loop_tasks_go(runs);
+    loop_tasks_run(runs);
     for (size_t i = runs->all.cap; i-- > 0;)
         if (runs->all.slots[i].value) {
             run_free(runs->all.slots[i].value);

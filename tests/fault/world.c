@@ -99,11 +99,6 @@ static struct store *watched_open(struct world *world, char *error, size_t error
 
 /* ---- a life of the daemon, as in main.c ---- */
 
-static void answer_given(void *with, struct input *input) {
-    (void)with;
-    call_written(input);
-}
-
 static void act_given(void *with, struct act *act) {
     struct world *world = with;
     executor_take(&world->executor, act);
@@ -138,7 +133,7 @@ static bool parts_open(struct world *world, char *error, size_t error_size) {
     if (!world->ledger_thread.ledger || !lookups_start(&world->lookups, world->reader))
         return false;
     world->ledger_thread.ports =
-        (struct ledger_thread_ports){.answer = answer_given, .act = act_given, .with = world};
+        (struct ledger_thread_ports){.answer = call_written, .act = act_given, .with = world};
     world->ledger_thread.pulse = &world->executor.pulse;
     ledger_thread_prepare(&world->ledger_thread);
     world->context =

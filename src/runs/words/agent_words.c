@@ -186,3 +186,9 @@ bool update_signal(struct str reply, enum who by, struct id goal, uint32_t assig
         ret->reason = arena_copy(arena, str_cut_utf8(str_of(why), LIMIT_REASON));
     return true;
 }
+
+void update_find(void *with) {
+    struct update_reading *it = with;
+    it->found =
+        update_signal(it->reply, WHO_AGENT, it->goal, it->assignment, it->arena, &it->signal);
+}

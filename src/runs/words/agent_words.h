@@ -23,3 +23,14 @@ enum update_found update_read(struct str reply, struct arena *arena, struct upda
  * body, prose gives neither. False: there is no signal. */
 bool update_signal(struct str reply, enum who by, struct id goal, uint32_t assignment,
                    struct arena *arena, struct signal *ret);
+
+/* The same for an agent's reply, with one argument, as the crash guard calls it: a struct update_reading. */
+struct update_reading {
+    struct str reply;
+    struct id goal;
+    uint32_t assignment;
+    struct arena *arena;
+    bool found; /* then `signal` is set */
+    struct signal signal;
+};
+void update_find(void *with);
