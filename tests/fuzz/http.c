@@ -74,7 +74,8 @@ bool lookups_ask(struct lookups *all, struct lookup *lookup) {
 
 bool queue_put(struct queue *queue, struct input *input) {
     (void)queue;
-    must(str_is_text(input->signal.describe.title) && input->signal.describe.title.len <= LIMIT_TITLE);
+    must(str_is_text(input->signal.describe.title) &&
+         input->signal.describe.title.len <= LIMIT_TITLE);
     must(input->signal.sender.by == WHO_HUMAN || input->signal.sender.by == WHO_AGENT);
     call_written(input);
     return true;
