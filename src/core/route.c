@@ -298,10 +298,8 @@ void route_hush(struct question *question) {
     memset(question->again, 0, sizeof question->again);
 }
 
-/* A tracker has an open issue and PagerDuty an open incident: both have to be closed, or at least notified. */
 static bool wants_end(const struct policy_channel *channel) {
-    return channel && (channel->kind == CHANNEL_PAGERDUTY ||
-                       channel_sort((enum channel_kind)channel->kind) == SORT_TRACKER);
+    return channel && channel_wants_end((enum channel_kind)channel->kind);
 }
 
 bool route_close(struct deciding *d, struct question *question) {

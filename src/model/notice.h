@@ -4,6 +4,7 @@
 #pragma once
 
 #include "base/time.h"
+#include "model/channel_list.h"
 #include "model/field.h"
 #include "model/limits.h"
 
@@ -60,19 +61,13 @@ extern const struct shape NOTICE; /* LIMIT_NOTICE bytes at most */
 
 /* ---- channels ---- */
 
+#define CHANNEL_NUMBERED(number, constant, ...) CHANNEL_##constant = (number),
+#define CHANNEL_COUNTED(...) +1
 enum channel_kind {
-    CHANNEL_DESKTOP,
-    CHANNEL_GITEA, /* also Forgejo */
-    CHANNEL_GITHUB,
-    CHANNEL_GITLAB,
-    CHANNEL_WEBHOOK,
-    CHANNEL_SLACK,
-    CHANNEL_DISCORD,
-    CHANNEL_PAGERDUTY,
-    CHANNEL_NTFY,
-    CHANNEL_COMMAND, /* an operator's command, for everything else */
-    CHANNEL_KINDS
+    CHANNEL_LIST(CHANNEL_NUMBERED) CHANNEL_KINDS = 0 CHANNEL_LIST(CHANNEL_COUNTED)
 };
+#undef CHANNEL_NUMBERED
+#undef CHANNEL_COUNTED
 
 /* The three sorts of channels in ESCALATE-03. */
 enum channel_sort { SORT_DESKTOP, SORT_TRACKER, SORT_HOOK };
@@ -100,6 +95,9 @@ struct channel {
 enum { LEAST_USUAL };
 
 enum channel_sort channel_sort(enum channel_kind kind);
+
+/* A tracker has an open issue and PagerDuty an open incident: both have to be closed, or at least notified. */
+bool channel_wants_end(enum channel_kind kind);
 
 /* ESCALATE-03: info and warning on the desktop, critical also in the tracker, emergency everywhere. */
 bool alarm_reaches(enum alarm alarm, enum channel_kind kind);
