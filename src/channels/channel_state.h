@@ -3,6 +3,7 @@
 #pragma once
 
 #include "channels/channel.h"
+#include "model/channel_list.h"
 
 #include <curl/curl.h>
 #include <jansson.h>

@@ -31,3 +31,11 @@ enum {
             pagerduty_begin) \
     CHANNEL(8, NTFY, "ntfy", SORT_HOOK, NEEDS_URL | NEEDS_TO, "ntfy", ntfy_begin) \
     CHANNEL(9, COMMAND, "command", SORT_HOOK, NEEDS_COMMAND, "the command", command_begin)
+
+#define CHANNEL_NUMBERED(number, constant, ...) CHANNEL_##constant = (number),
+#define CHANNEL_COUNTED(...) +1
+enum channel_kind {
+    CHANNEL_LIST(CHANNEL_NUMBERED) CHANNEL_KINDS = 0 CHANNEL_LIST(CHANNEL_COUNTED)
+};
+#undef CHANNEL_NUMBERED
+#undef CHANNEL_COUNTED

@@ -2,6 +2,8 @@
 /* Notices to people outside of Overseer, and the channels that send them. */
 #include "model/notice.h"
 
+#include "model/channel_list.h"
+
 static const char *const ALARM[ALARMS] = {"info", "warning", "critical", "emergency"};
 const struct names ALARM_NAMES = NAMES_OF(ALARM);
 static const char *const LEAST[] = {"usual", "info", "warning", "critical", "emergency"};
@@ -77,17 +79,17 @@ static const struct channel_row {
 } CHANNELS[CHANNEL_KINDS] = {CHANNEL_LIST(CHANNEL_ROW)};
 const struct names CHANNEL_KIND_NAMES = NAMES_OF(CHANNELS);
 
-enum channel_sort channel_sort(enum channel_kind kind) {
+enum channel_sort channel_sort(uint32_t kind) {
     must(kind < CHANNEL_KINDS);
     return CHANNELS[kind].sort;
 }
 
-bool channel_wants_end(enum channel_kind kind) {
+bool channel_wants_end(uint32_t kind) {
     must(kind < CHANNEL_KINDS);
     return CHANNELS[kind].needs & WANTS_END;
 }
 
-bool alarm_reaches(enum alarm alarm, enum channel_kind kind) {
+bool alarm_reaches(enum alarm alarm, uint32_t kind) {
     static const enum alarm FROM[] = {[SORT_DESKTOP] = ALARM_INFO,
                                       [SORT_TRACKER] = ALARM_CRITICAL,
                                       [SORT_HOOK] = ALARM_EMERGENCY};

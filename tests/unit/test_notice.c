@@ -2,6 +2,7 @@
 /* Tests who is notified of what, and that a notice survives storing and loading. ESCALATE-01, ESCALATE-03. */
 #include "unit.h"
 
+#include "model/channel_list.h"
 #include "model/setting/setting.h"
 
 /* ---- levels ---- */
