@@ -99,6 +99,10 @@ tidy:
 cover:
 	@tests/prove/cover
 
+# Each recipe of CONTRIBUTING.md, applied to a copy of the tree, built and shown working.
+recipes: all
+	@tests/recipes/run
+
 # Everything in full, resumable; writes docs/proof.md.
 prove: tests
 	@tests/prove/prove
@@ -112,4 +116,4 @@ install: all
 clean:
 	@rm -rf build
 
-.PHONY: all tests check tsan store property story explore sim watchful e2e hold fault fuzz bench walks tidy cover prove trace install clean
+.PHONY: all tests check tsan store property story explore sim watchful e2e hold fault fuzz bench walks tidy cover recipes prove trace install clean

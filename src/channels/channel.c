@@ -6,21 +6,11 @@
 static const char *const SEND_RESULT_TEXT[SEND_RESULTS] = {"done", "later", "refused", "unknown"};
 const struct names SEND_RESULT_NAMES = NAMES_OF(SEND_RESULT_TEXT);
 
+#define SERVICE(number, constant, name, sort, needs, shown, begin) [number] = {shown, begin},
 static const struct service {
     const char *name; /* for people */
     channel_begin *begin;
-} SERVICES[CHANNEL_KINDS] = {
-    [CHANNEL_DESKTOP] = {"the desktop", desktop_begin},
-    [CHANNEL_GITEA] = {"Gitea", tracker_begin},
-    [CHANNEL_GITHUB] = {"GitHub", tracker_begin},
-    [CHANNEL_GITLAB] = {"GitLab", tracker_begin},
-    [CHANNEL_WEBHOOK] = {"the webhook", webhook_begin},
-    [CHANNEL_SLACK] = {"Slack", slack_begin},
-    [CHANNEL_DISCORD] = {"Discord", discord_begin},
-    [CHANNEL_PAGERDUTY] = {"PagerDuty", pagerduty_begin},
-    [CHANNEL_NTFY] = {"ntfy", ntfy_begin},
-    [CHANNEL_COMMAND] = {"the command", command_begin},
-};
+} SERVICES[CHANNEL_KINDS] = {CHANNEL_LIST(SERVICE)};
 
 unsigned channels_busy(const struct channels *channels) {
     return channels->count;
@@ -86,7 +76,7 @@ bool channel_say(struct channels *channels, const struct channel *channel,
 
 bool channel_pull(struct channels *channels, const struct channel *channel, const struct pull *pull,
                   channel_sent *done, void *with) {
-    must(!channels->stopping && SERVICES[channel->kind].begin == tracker_begin);
+    must(!channels->stopping && channel_sort(channel->kind) == SORT_TRACKER);
     struct channel_send *send = channel_send_make(channels, channel, done, with);
     if (send && channel_send_may_begin(send, channel))
         pull_begin(send, channel, pull);

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "channels/channel.h"
+#include "model/channel_list.h"
 
 #include <curl/curl.h>
 #include <jansson.h>
@@ -142,8 +143,9 @@ struct channel_send {
 /* Starts a send of one kind: makes a request, or ends the send at once. */
 typedef void channel_begin(struct channel_send *send, const struct channel *channel,
                            const struct notice *notice);
-channel_begin desktop_begin, command_begin, tracker_begin, webhook_begin, slack_begin,
-    discord_begin, pagerduty_begin, ntfy_begin;
+#define CHANNEL_DECLARED(number, constant, name, sort, needs, shown, begin) channel_begin begin;
+CHANNEL_LIST(CHANNEL_DECLARED)
+#undef CHANNEL_DECLARED
 
 void pull_begin(struct channel_send *send, const struct channel *channel, const struct pull *pull);
 

@@ -499,8 +499,7 @@ static void channels_take(struct loading *loading) {
                     name_of(&CHANNEL_KIND_NAMES, channel->kind), wrong);
     }
     const struct channel *forge = settings_channel(settings, settings->landing.forge);
-    if (settings->landing.forge.len > 0 &&
-        (!forge || channel_sort((enum channel_kind)forge->kind) != SORT_TRACKER))
+    if (settings->landing.forge.len > 0 && (!forge || channel_sort(forge->kind) != SORT_TRACKER))
         problem(loading,
                 "%s%slanding.forge is \"%.*s\", and there is no channel of that name with kind "
                 "gitea, github or gitlab: add one under [[channels]]",

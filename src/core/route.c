@@ -51,7 +51,7 @@ bool route_wants(const struct policy *policy, const struct goal *goal,
     if (!hash_is_zero(&goal->origin) && origin_is(&goal->origin, str_of(channel->id)))
         return true;
     return channel->least ? question->alarm + 1u >= channel->least
-                          : alarm_reaches(question->alarm, (enum channel_kind)channel->kind);
+                          : alarm_reaches(question->alarm, channel->kind);
 }
 
 static const struct policy_channel *channel_of(const struct policy *policy, uint32_t key) {
@@ -303,10 +303,8 @@ void route_hush(struct question *question) {
     memset(question->sending.again, 0, sizeof question->sending.again);
 }
 
-/* A tracker has an open issue and PagerDuty an open incident: both have to be closed, or at least notified. */
 static bool wants_end(const struct policy_channel *channel) {
-    return channel && (channel->kind == CHANNEL_PAGERDUTY ||
-                       channel_sort((enum channel_kind)channel->kind) == SORT_TRACKER);
+    return channel && channel_wants_end(channel->kind);
 }
 
 bool route_close(struct deciding *d, struct question *question) {

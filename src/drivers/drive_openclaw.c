@@ -887,6 +887,7 @@ const struct driver DRIVER_OPENCLAW = {.name = "openclaw",
                                        .size = sizeof(struct claw),
                                        .shape = &CLAW_STATE,
                                        .raw_size = 24544,
+                                       .usual = true,
                                        .receipts = true,
                                        .adopts = true,
                                        .dedupes =

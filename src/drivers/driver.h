@@ -12,6 +12,7 @@
 
 #include "base/arena.h"
 #include "model/assignment.h"
+#include "model/driver_list.h"
 #include "model/effect.h"
 #include "model/field.h"
 #include "model/limits.h"
@@ -159,6 +160,9 @@ struct driver {
     bool dedupes;    /* the other side drops a dispatch id that it has seen */
     bool bridged;    /* the held program is ours, and talks to the agent's program */
     bool watches;    /* adopted session: the driver never sends or does anything to it */
+    bool usual;   /* drives agents of the kind of its own name, if no driver is chosen for them */
+    bool untried; /* any program may be behind it: a test of the settings does not start it */
+    const char *login; /* kind of agent whose login its runs get; NULL: that of the agent */
 
     /* What to run. False: not possible, ret_why says why (SCOPE-03: a tool that the agent does not have). */
     bool (*launch)(const struct drive_spec *spec, struct arena *arena, struct drive_launch *ret,
@@ -206,9 +210,13 @@ struct driver {
     struct str (*shown)(struct str output, struct arena *arena);
 };
 
-extern const struct driver DRIVER_ACP, DRIVER_CLAUDE, DRIVER_TMUX, DRIVER_OPENCLAW, DRIVER_COMMAND,
-    DRIVER_ADOPTED;
+#define DRIVER_DECLARED(constant, name, remark) extern const struct driver DRIVER_##constant;
+DRIVER_LIST(DRIVER_DECLARED)
+#undef DRIVER_DECLARED
+extern const struct driver DRIVER_ADOPTED; /* not for operators to choose */
+
 const struct driver *driver_named(struct str name); /* NULL: there is none */
+const struct driver *driver_usual(struct str kind); /* for this kind of agent, if none is chosen */
 
 /* ---- feeding a driver ---- */
 

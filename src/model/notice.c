@@ -2,6 +2,8 @@
 /* Notices to people outside of Overseer, and the channels that send them. */
 #include "model/notice.h"
 
+#include "model/channel_list.h"
+
 static const char *const ALARM[ALARMS] = {"info", "warning", "critical", "emergency"};
 const struct names ALARM_NAMES = NAMES_OF(ALARM);
 static const char *const LEAST[] = {"usual", "info", "warning", "critical", "emergency"};
@@ -71,39 +73,25 @@ _Static_assert(2 * LIMIT_TITLE + LIMIT_NOTICE_TEXT + 2 * LIMIT_CHOICES * (LIMIT_
 
 /* ---- channels ---- */
 
-enum {
-    NEEDS_URL = 1,
-    NEEDS_REPO = 2,
-    NEEDS_TOKEN = 4,
-    NEEDS_COMMAND = 8,
-    NEEDS_ADDRESS = 16,
-    NEEDS_TO = 32
-};
-
+#define CHANNEL_ROW(number, constant, name, sort, needs, ...) [number] = {name, sort, needs},
 static const struct channel_row {
     const char *name;
     enum channel_sort sort;
     int needs;
-} CHANNELS[CHANNEL_KINDS] = {
-    [CHANNEL_DESKTOP] = {"desktop", SORT_DESKTOP, 0},
-    [CHANNEL_GITEA] = {"gitea", SORT_TRACKER, NEEDS_URL | NEEDS_REPO | NEEDS_TOKEN},
-    [CHANNEL_GITHUB] = {"github", SORT_TRACKER, NEEDS_REPO | NEEDS_TOKEN},
-    [CHANNEL_GITLAB] = {"gitlab", SORT_TRACKER, NEEDS_REPO | NEEDS_TOKEN},
-    [CHANNEL_WEBHOOK] = {"webhook", SORT_HOOK, NEEDS_URL},
-    [CHANNEL_SLACK] = {"slack", SORT_HOOK, NEEDS_ADDRESS},
-    [CHANNEL_DISCORD] = {"discord", SORT_HOOK, NEEDS_ADDRESS},
-    [CHANNEL_PAGERDUTY] = {"pagerduty", SORT_HOOK, NEEDS_TOKEN},
-    [CHANNEL_NTFY] = {"ntfy", SORT_HOOK, NEEDS_URL | NEEDS_TO},
-    [CHANNEL_COMMAND] = {"command", SORT_HOOK, NEEDS_COMMAND},
-};
+} CHANNELS[CHANNEL_KINDS] = {CHANNEL_LIST(CHANNEL_ROW)};
 const struct names CHANNEL_KIND_NAMES = NAMES_OF(CHANNELS);
 
-enum channel_sort channel_sort(enum channel_kind kind) {
+enum channel_sort channel_sort(uint32_t kind) {
     must(kind < CHANNEL_KINDS);
     return CHANNELS[kind].sort;
 }
 
-bool alarm_reaches(enum alarm alarm, enum channel_kind kind) {
+bool channel_wants_end(uint32_t kind) {
+    must(kind < CHANNEL_KINDS);
+    return CHANNELS[kind].needs & WANTS_END;
+}
+
+bool alarm_reaches(enum alarm alarm, uint32_t kind) {
     static const enum alarm FROM[] = {[SORT_DESKTOP] = ALARM_INFO,
                                       [SORT_TRACKER] = ALARM_CRITICAL,
                                       [SORT_HOOK] = ALARM_EMERGENCY};

@@ -77,20 +77,6 @@ extern const struct shape NOTICE; /* LIMIT_NOTICE bytes at most */
 
 /* ---- channels ---- */
 
-enum channel_kind {
-    CHANNEL_DESKTOP,
-    CHANNEL_GITEA, /* also Forgejo */
-    CHANNEL_GITHUB,
-    CHANNEL_GITLAB,
-    CHANNEL_WEBHOOK,
-    CHANNEL_SLACK,
-    CHANNEL_DISCORD,
-    CHANNEL_PAGERDUTY,
-    CHANNEL_NTFY,
-    CHANNEL_COMMAND, /* an operator's command, for everything else */
-    CHANNEL_KINDS
-};
-
 /* The three sorts of channels in ESCALATE-03. */
 enum channel_sort { SORT_DESKTOP, SORT_TRACKER, SORT_HOOK };
 
@@ -99,7 +85,7 @@ extern const struct names CHANNEL_KIND_NAMES, LEAST_NAMES;
 /* One configured channel: [[channels]]. */
 struct channel {
     struct str id;      /* its name */
-    uint32_t kind;      /* enum channel_kind */
+    uint32_t kind;      /* enum channel_kind: model/channel_list.h */
     struct str url;     /* of the service, or of the hook itself */
     struct str repo;    /* tracker: OWNER/REPOSITORY */
     struct str to;      /* topic, assignee or room, depending on the service */
@@ -116,10 +102,13 @@ struct channel {
 
 enum { LEAST_USUAL };
 
-enum channel_sort channel_sort(enum channel_kind kind);
+enum channel_sort channel_sort(uint32_t kind);
+
+/* A tracker has an open issue and PagerDuty an open incident: both have to be closed, or at least notified. */
+bool channel_wants_end(uint32_t kind);
 
 /* ESCALATE-03: info and warning on the desktop, critical also in the tracker, emergency everywhere. */
-bool alarm_reaches(enum alarm alarm, enum channel_kind kind);
+bool alarm_reaches(enum alarm alarm, uint32_t kind);
 
 /* The first thing that a channel of its kind needs and lacks, as the second half of a sentence; NULL: complete. */
 const char *channel_broken(const struct channel *channel);

@@ -1,48 +1,94 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Declares all operations. Each is defined in the file of its noun and verb. */
+/* The list of all operations, in the order in which they are shown. The line of an operation here is all that it needs
+ * beside its own file, which defines it: OP_GOAL_SHOW. */
 #pragma once
 
 #include "ops/op.h"
 
-/* question_answer.c, question_move.c, question_ask.c */
-extern const struct op OP_QUESTION_SHOW, OP_QUESTION_ANSWER, OP_QUESTION_APPROVE,
-    OP_QUESTION_REJECT, OP_QUESTION_ACK, OP_QUESTION_SNOOZE, OP_QUESTION_UNDO, OP_QUESTION_WITHDRAW,
-    OP_QUESTION_ASK;
-/* request_send.c, request_list.c */
-extern const struct op OP_REQUEST_SEND, OP_REQUEST_RESPOND, OP_REQUEST_LIST;
-/* mail_send.c */
-extern const struct op OP_MAIL_SEND, OP_MAIL_INBOX, OP_MAIL_ACK;
+#define OP_LIST(OP) \
+    OP(STATUS_SHOW) \
+    OP(INBOX_LIST) \
+    OP(WHY_SHOW) \
+    OP(EVENTS_LIST) \
+    OP(GOAL_CREATE) \
+    OP(GOAL_UPDATE) \
+    OP(GOAL_REPORT) \
+    OP(GOAL_SHOW) \
+    OP(GOAL_LIST) \
+    OP(GOAL_TALLY) \
+    OP(GOAL_PAUSE) \
+    OP(GOAL_RESUME) \
+    OP(GOAL_COMPLETE) \
+    OP(GOAL_REOPEN) \
+    OP(GOAL_CANCEL) \
+    OP(GOAL_ARCHIVE) \
+    OP(GOAL_RELEASE) \
+    OP(PLAN_SHOW) \
+    OP(PLAN_APPLY) \
+    OP(PLAN_APPROVE) \
+    OP(PLAN_REJECT) \
+    OP(PLAN_REVIEW) \
+    OP(PLAN_HISTORY) \
+    OP(PLAN_INSIGHTS) \
+    OP(PLAN_RECOMMEND) \
+    OP(WORK_ADD) \
+    OP(WORK_START) \
+    OP(WORK_BLOCK) \
+    OP(WORK_UNBLOCK) \
+    OP(WORK_DONE) \
+    OP(WORK_CANCEL) \
+    OP(WORK_OVERRIDE) \
+    OP(WORK_FOLLOW) \
+    OP(WORK_UPDATE) \
+    OP(WORK_LOG) \
+    OP(WORK_DIFF) \
+    OP(RUN_UPDATE) \
+    OP(TICK_RUN) \
+    OP(TICK_WAKE) \
+    OP(DAEMON_STOP) \
+    OP(TOKEN_CREATE) \
+    OP(TOKEN_LIST) \
+    OP(TOKEN_REVOKE) \
+    OP(TOKEN_ROTATE) \
+    OP(API_DESCRIBE) \
+    OP(CONFIG_SHOW) \
+    OP(CONFIG_RELOAD) \
+    OP(FLEET_STOP) \
+    OP(FLEET_RESUME) \
+    OP(WORK_RETRY) \
+    OP(AGENT_UPDATE) \
+    OP(AGENT_COMPLETE) \
+    OP(AGENT_PROGRESS) \
+    OP(AGENT_STATUS) \
+    OP(ASSIGNMENT_LIST) \
+    OP(ASSIGNMENT_SHOW) \
+    OP(HANDOFF_LIST) \
+    OP(HANDOFF_SHOW) \
+    OP(HANDOFF_ADD) \
+    OP(BUDGET_SHOW) \
+    OP(ADMISSION_SHOW) \
+    OP(ADMISSION_RELEASE) \
+    OP(REPLAY_RUN) \
+    OP(REPLAY_COMPARE) \
+    OP(QUESTION_SHOW) \
+    OP(QUESTION_ANSWER) \
+    OP(QUESTION_APPROVE) \
+    OP(QUESTION_REJECT) \
+    OP(QUESTION_ACK) \
+    OP(QUESTION_SNOOZE) \
+    OP(QUESTION_UNDO) \
+    OP(QUESTION_WITHDRAW) \
+    OP(QUESTION_ASK) \
+    OP(REQUEST_SEND) \
+    OP(REQUEST_RESPOND) \
+    OP(REQUEST_LIST) \
+    OP(MAIL_SEND) \
+    OP(MAIL_INBOX) \
+    OP(MAIL_ACK) \
+    OP(LANE_SHOW) \
+    OP(LANE_HOLD) \
+    OP(LANE_RELEASE)
 
-extern const struct op OP_GOAL_CREATE, OP_GOAL_UPDATE, OP_GOAL_REPORT, OP_GOAL_SHOW, OP_GOAL_LIST,
-    OP_GOAL_TALLY;
-/* goal_move.c */
-extern const struct op OP_GOAL_PAUSE, OP_GOAL_RESUME, OP_GOAL_COMPLETE, OP_GOAL_REOPEN,
-    OP_GOAL_CANCEL, OP_GOAL_ARCHIVE, OP_GOAL_RELEASE;
-extern const struct op OP_PLAN_SHOW, OP_PLAN_APPLY, OP_PLAN_HISTORY;
-/* plan_review.c */
-extern const struct op OP_PLAN_APPROVE, OP_PLAN_REJECT, OP_PLAN_REVIEW;
-/* plan_graph.c */
-extern const struct op OP_PLAN_INSIGHTS, OP_PLAN_RECOMMEND;
-extern const struct op OP_WORK_ADD;
-/* work_move.c */
-extern const struct op OP_WORK_START, OP_WORK_BLOCK, OP_WORK_UNBLOCK, OP_WORK_DONE, OP_WORK_CANCEL,
-    OP_WORK_OVERRIDE, OP_WORK_FOLLOW, OP_WORK_UPDATE, OP_WORK_RETRY;
-extern const struct op OP_RUN_UPDATE;
-extern const struct op OP_WORK_LOG, OP_WORK_DIFF; /* work_log.c */
-/* daemon_do.c */
-extern const struct op OP_TICK_RUN, OP_TICK_WAKE, OP_DAEMON_STOP;
-/* token.c */
-extern const struct op OP_TOKEN_CREATE, OP_TOKEN_LIST, OP_TOKEN_REVOKE, OP_TOKEN_ROTATE;
-extern const struct op OP_API_DESCRIBE; /* api.c */
-/* config.c, fleet.c */
-extern const struct op OP_CONFIG_SHOW, OP_CONFIG_RELOAD, OP_FLEET_STOP, OP_FLEET_RESUME;
-/* agent_update.c, assignment.c */
-extern const struct op OP_AGENT_UPDATE, OP_AGENT_COMPLETE, OP_AGENT_PROGRESS, OP_AGENT_STATUS,
-    OP_ASSIGNMENT_LIST, OP_ASSIGNMENT_SHOW;
-/* handoff.c, admission_show.c */
-extern const struct op OP_HANDOFF_LIST, OP_HANDOFF_SHOW, OP_HANDOFF_ADD, OP_BUDGET_SHOW,
-    OP_ADMISSION_SHOW, OP_ADMISSION_RELEASE;
-extern const struct op OP_LANE_SHOW, OP_LANE_HOLD, OP_LANE_RELEASE; /* lane.c */
-/* replay_run.c */
-extern const struct op OP_REPLAY_RUN, OP_REPLAY_COMPARE;
-extern const struct op OP_EVENTS_LIST, OP_INBOX_LIST, OP_STATUS_SHOW, OP_WHY_SHOW;
+#define OP_DECLARED(name) extern const struct op OP_##name;
+OP_LIST(OP_DECLARED)
+#undef OP_DECLARED

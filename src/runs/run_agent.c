@@ -16,13 +16,6 @@ struct str run_agent_kind(const struct agent_setting *agent) {
     return agent->kind.len ? agent->kind : agent->id;
 }
 
-/* The default driver of a kind of agent. */
 const struct driver *run_driver(const struct agent_setting *agent) {
-    static const struct {
-        const char *kind, *driver;
-    } USUAL[] = {{"claude", "claude"}, {"command", "command"}, {"openclaw", "openclaw"}};
-    for (size_t i = 0; i < count_of(USUAL) && agent->driver.len == 0; i++)
-        if (str_equal(run_agent_kind(agent), str_of(USUAL[i].kind)))
-            return driver_named(str_of(USUAL[i].driver));
-    return driver_named(agent->driver.len ? agent->driver : STR("acp"));
+    return agent->driver.len ? driver_named(agent->driver) : driver_usual(run_agent_kind(agent));
 }

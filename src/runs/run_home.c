@@ -195,9 +195,8 @@ static void login_remove(struct run *run, struct str path, struct arena *arena) 
         close(at);
 }
 
-/* Claude Code has its own driver, whatever the agent is called. */
 struct str run_login_kind(const struct run *run) {
-    return str_equal(str_of(run->driver->name), STR("claude")) ? STR("claude") : run->spec.quirk;
+    return run->driver->login ? str_of(run->driver->login) : run->spec.quirk;
 }
 
 /* Shares the files of its kind: settings always, its login only if it has no token of its own. */

@@ -125,7 +125,7 @@ static void try(struct pulling *it) {
     it->tries++;
     if (it->runs->stopping)
         pulling_leave(it);
-    else if (!forge || channel_sort((enum channel_kind)forge->kind) != SORT_TRACKER)
+    else if (!forge || channel_sort(forge->kind) != SORT_TRACKER)
         pulling_fail(it, STR("landing.forge names no channel that is gitea, github or gitlab"));
     else if (!channels || !channel_pull(channels, forge, &it->pull, asked, it))
         pulling_fail(it, STR("there is no memory for a request"));

@@ -93,7 +93,7 @@ struct trying {
 /* What a command does when started is unknown, so this only tests whether it is executable. */
 static const char *const *words_of(struct trying *it, const struct sandbox_made *box) {
     const struct drive_spec *spec = &it->run.spec;
-    bool command = strcmp(it->run.driver->name, "command") == 0;
+    bool command = it->run.driver->untried;
     const char **argv = arena_new(&it->arena, const char *, box->argc + spec->arg_count + 6);
     uint32_t count = 0;
     for (uint32_t i = 0; i < box->argc; i++)

@@ -1128,6 +1128,14 @@ static void test_launch(void **state) {
     spec.quirk = STR("nobody");
     assert_false(DRIVER_ACP.launch(&spec, &arena, &launch, &why));
     assert_null(driver_named(STR("nobody")));
+#define SAME_NAME(constant, name, remark) \
+    assert_ptr_equal(driver_named(STR(name)), &DRIVER_##constant);
+    DRIVER_LIST(SAME_NAME)
+    assert_ptr_equal(driver_usual(STR("claude")), &DRIVER_CLAUDE);
+    assert_ptr_equal(driver_usual(STR("openclaw")), &DRIVER_OPENCLAW);
+    assert_ptr_equal(driver_usual(STR("command")), &DRIVER_COMMAND);
+    assert_ptr_equal(driver_usual(STR("tmux")), &DRIVER_ACP);
+    assert_ptr_equal(driver_usual(STR("goose")), &DRIVER_ACP);
     arena_free(&arena);
 }
 

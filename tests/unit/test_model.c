@@ -3,6 +3,7 @@
 #include "chain.h"
 
 #include "lib/proof.h"
+#include "model/channel_list.h"
 #include "model/decision.h"
 #include "model/update.h"
 #include "model/verification.h"

@@ -2,6 +2,7 @@
 /* Tests who is notified of what, and that a notice survives storing and loading. ESCALATE-01, ESCALATE-03. */
 #include "unit.h"
 
+#include "model/channel_list.h"
 #include "model/setting/setting.h"
 
 /* ---- levels ---- */
@@ -28,7 +29,8 @@ static void test_levels_reach_channels(void **state) {
                 {CHANNEL_GITLAB, "ce"},    {CHANNEL_WEBHOOK, "e"},   {CHANNEL_SLACK, "e"},
                 {CHANNEL_DISCORD, "e"},    {CHANNEL_PAGERDUTY, "e"}, {CHANNEL_NTFY, "e"},
                 {CHANNEL_COMMAND, "e"}};
-    assert_int_equal(count_of(ROWS), CHANNEL_KINDS);
+    for (size_t i = 0; i < count_of(ROWS); i++)
+        assert_int_equal(ROWS[i].kind, i); /* the numbers are stored */
     for (size_t i = 0; i < count_of(ROWS); i++)
         for (uint32_t alarm = 0; alarm < ALARMS; alarm++)
             check(alarm_reaches(alarm, ROWS[i].kind) ==

@@ -4,6 +4,7 @@
 
 #include "config/config.h"
 #include "ledger/order.h"
+#include "model/channel_list.h"
 #include "model/policy.h"
 
 static struct config_report report;

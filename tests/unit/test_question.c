@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Tests that notices reach people in time and not too often, and that their answer has the stated effect. */
+#include "model/channel_list.h"
 #include "model/verification.h"
 #include "play.h"
 

@@ -3,6 +3,7 @@
 #include "unit.h"
 
 #include "config/config.h"
+#include "model/channel_list.h"
 
 #include <dirent.h>
 

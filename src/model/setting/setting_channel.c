@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Builds the list of channels to people: the declared ones, and those from the older settings. */
+#include "model/channel_list.h"
 #include "model/setting/setting.h"
 
 const struct channel *settings_channel(const struct settings *settings, struct str id) {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The rows of all settings and their defaults. CONFIG-01 to CONFIG-17. */
 #include "model/assignment.h"
+#include "model/driver_list.h"
 #include "model/setting/setting.h"
 
 static const char *const FORMAT[] = {"auto", "text", "json", "journal"};
@@ -308,6 +309,7 @@ _Static_assert(count_of(SETTINGS) <= SETTING_ROOM, "an origin for each");
 
 #undef AT
 #define AT(member) offsetof(struct agent_setting, member)
+#define DRIVER_TEXT(constant, name, remark) name remark ", "
 static const struct setting AGENT_SETTINGS[] = {
     TEXT("id", id, "", P, "", "its name; each one once"),
     TEXT("model", model, "", P, "", "its model; empty: defaults.model"),
@@ -322,9 +324,8 @@ static const struct setting AGENT_SETTINGS[] = {
         "what one attempt may cost, such as \"$2.50\": reserved in the budgets before it begins"),
     NUMBER("reserve_tokens", reserve.tokens, "0", 0, 1e15, P, "", "the same in tokens"),
     FLAG("dedupes", dedupes, "false", P, "", "it drops a message that it has seen before"),
-    TEXT(
-        "driver", driver, "", 0, "",
-        "how it is driven: acp, claude, tmux, openclaw, command (a program of yours: docs/agents.md), or pretend; empty: as its kind usually is"),
+    TEXT("driver", driver, "", 0, "",
+         "how it is driven: " DRIVER_LIST(DRIVER_TEXT) "or pretend; empty: as its kind usually is"),
     TEXT(
         "kind", kind, "", P, "",
         "which program it is: claude, codex, opencode, gemini, goose, qwen, openclaw; empty: as its name says"),
