@@ -135,8 +135,7 @@ static void used_up_say(struct admission_view *view, const struct permit *permit
                           .text = words,
                           .until = until,
                           .threshold = (int64_t)d->policy->spending.budgets[budget].most});
-    struct str cause =
-        arena_format(d->out, "desk.budget.%s", d->policy->spending.budgets[budget].scope);
+    struct str cause = cause_text(CAUSE_BUDGET, d->policy->spending.budgets[budget].scope, d->out);
     question_ask(d, (struct asking){.kind = QUESTION_ALERT,
                                     .of = OF_PERSON,
                                     .alarm = ALARM_CRITICAL,
@@ -303,7 +302,6 @@ static struct rank *rank_all(const struct admission_view *view, uint32_t *ret_co
 
 /* DESIGN 6, blast radius: the admission suspends itself and asks a person. */
 static void admission_suspend(struct admission_view *view) {
-    static const struct str OPTIONS[] = {{"go on", 5}, {"leave these agents alone", 24}};
     struct deciding *d = view->d;
     struct pace *pace = &d->decision->goal.pace;
     struct str words = arena_format(
@@ -320,10 +318,10 @@ static void admission_suspend(struct admission_view *view) {
     question_ask(d, (struct asking){.kind = QUESTION_DECIDE,
                                     .of = OF_PERSON,
                                     .alarm = ALARM_EMERGENCY,
-                                    .cause = STR("desk.blast"),
+                                    .cause = cause_text(CAUSE_BLAST, "", d->out),
                                     .text = {.title = STR("Overseer has suspended itself"),
                                              .text = words,
-                                             .options = {OPTIONS, count_of(OPTIONS)},
+                                             .options = cause_options(CAUSE_BLAST),
                                              .rule = STR("desk.blast"),
                                              .reason = STR("too many agents at once")}});
 }
@@ -647,7 +645,8 @@ void rule_limited(struct deciding *d) {
 /* The host that took a lost host over alerts a person once; the alert ends when the lost host is back. The lost host's
  * goals report themselves what waits: run_host.c. */
 void rule_host_lost(struct deciding *d) {
-    struct str cause = arena_format(d->out, "host.lost.%u", d->signal->to);
+    struct str host = arena_format(d->out, "%u", d->signal->to);
+    struct str cause = cause_text(CAUSE_HOST_LOST, host.at, d->out);
     if (!d->world->goal && d->signal->returned)
         return;
     if (!admission_open(d))
@@ -703,8 +702,8 @@ void rule_admission_release(struct deciding *d) {
 }
 
 void admission_answered(struct deciding *d, const struct question *question) {
-    if (name_same(question->cause, "desk.blast"))
-        admission_release(d, question->answer.option == 2, STR("desk.answered"));
+    if (cause_is(question, CAUSE_BLAST))
+        admission_release(d, question->answer.option == BLAST_LEAVE_ALONE, STR("desk.answered"));
 }
 
 /* ---- time ---- */

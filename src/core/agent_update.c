@@ -112,17 +112,16 @@ static struct str done_reason(const struct assignment *assignment) {
 }
 
 void done_ask(struct deciding *d, struct assignment *assignment, struct str summary) {
-    static const struct str OPTIONS[] = {{"accept it", 9}, {"it is not done", 14}};
     const struct node *node = plan_node(&d->decision->plan, assignment->node);
     uint32_t n = assignment->n;
     struct asking asking = {
         .kind = QUESTION_APPROVE,
         .alarm = ALARM_WARNING,
-        .cause = arena_format(d->out, "done.%s", node->id),
+        .cause = cause_text(CAUSE_DONE, node->id, d->out),
         .assignment = assignment,
         .text = {.title = arena_format(d->out, "%s is done, says %s", node->id, assignment->agent),
                  .text = summary,
-                 .options = {OPTIONS, count_of(OPTIONS)},
+                 .options = cause_options(CAUSE_DONE),
                  .reason = done_reason(assignment),
                  .rule = STR("update.done")},
         .holds = true};
@@ -143,7 +142,7 @@ static void blocked_ask(struct deciding *d, struct assignment *assignment,
         update->blockers.count ? update->blockers.at[0] : STR("it says that it is blocked");
     struct asking asking = {.kind = QUESTION_DECIDE,
                             .alarm = ALARM_CRITICAL,
-                            .cause = arena_format(d->out, "blocked.%s", node->id),
+                            .cause = cause_text(CAUSE_BLOCKED, node->id, d->out),
                             .assignment = assignment,
                             .text = {.title = arena_format(d->out, "%s is blocked", node->id),
                                      .text = first,
@@ -194,7 +193,7 @@ static void status_take(struct deciding *d, struct assignment *assignment,
 /* TICK-13: an agent's own update is a sign of life. A person who was asked about its silence need not answer any more. */
 void life_note(struct deciding *d, struct assignment *assignment) {
     bool held = assignment->status == ASSIGNMENT_BLOCKED &&
-                assignment_question(d, assignment, STR("stalled."));
+                assignment_question(d, assignment, CAUSE_STALLED);
     if (held && !assignment->ended)
         assignment_asked_no_more(d, assignment->n, stalled_cause(d, assignment),
                                  STR("update.life"));

@@ -1,11 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Applies an answer: what follows for the work that the question was about, and when the agent is sent it. ESCALATE-14, REQUEST-01.
  *
- *   stalled. landing.   whether the work continues, and how        done.              is it done?
- *   disk.               the same, for a run that the host froze (brake.c)
- *   denied.  failed.    the same, for work without an assignment   asks.              may it use a tool?
- *
- * Any other answer is sent to the agent that asked. */
+ * The causes and their options are rows of model/cause.c. An answer to any other cause is sent to the agent that
+ * asked. */
 #include "core/rules.h"
 
 /* ---- whether the work continues ---- */
@@ -33,7 +30,7 @@ static void answer_carry_out(struct deciding *d, struct assignment *assignment, 
     assignment->wait.on = WAITS_FOR_NOTHING;
     candidate_forget(d,
                      assignment); /* the candidate that passed is not what the new run will make */
-    if (option == 2 && ladder_reassign(d, assignment))
+    if (option == STALLED_OTHER_AGENT && ladder_reassign(d, assignment))
         return;
     uint32_t n = assignment->n;
     questions_drop(d, n, STR("answer.again")); /* any other question about it */
@@ -73,7 +70,7 @@ void answer_go_on(struct deciding *d, struct assignment *assignment) {
  * ended. */
 static void watched_answered(struct deciding *d, struct assignment *assignment, uint32_t option) {
     assignment->wait.on = WAITS_FOR_NOTHING;
-    if (option == 2) {
+    if (option == ADOPTED_DONE) {
         assignment_done(d, assignment,
                         (struct ending){.rule = STR("answer.accepted"),
                                         .evidence = STR("a person says so"),
@@ -92,7 +89,7 @@ static void watched_answered(struct deciding *d, struct assignment *assignment, 
 
 /* Work that passed its checks and did not land is landed once more: no agent has to make it again. */
 static bool land_again(struct deciding *d, struct assignment *assignment, uint32_t option) {
-    if (option > 1 || !assignment->check.commit[0] || !d->policy->landing.automatic)
+    if (option > STALLED_AGAIN || !assignment->check.commit[0] || !d->policy->landing.automatic)
         return false;
     assignment->wait.question = 0;
     assignment->check.rechecks = 0;
@@ -106,7 +103,7 @@ static bool land_again(struct deciding *d, struct assignment *assignment, uint32
 
 void answer_begin_again(struct deciding *d, struct assignment *assignment) {
     chances_renew(d, assignment->node);
-    answer_carry_out(d, assignment, 1);
+    answer_carry_out(d, assignment, STALLED_AGAIN);
 }
 
 void answer_give_up(struct deciding *d, struct assignment *assignment) {
@@ -118,7 +115,7 @@ void answer_give_up(struct deciding *d, struct assignment *assignment) {
 
 static void ladder_answered(struct deciding *d, struct assignment *assignment, uint32_t option) {
     uint32_t at_node = assignment->node;
-    if (option == 3) {
+    if (option == STALLED_STOP) {
         answer_give_up(d, assignment);
         return;
     }
@@ -128,7 +125,7 @@ static void ladder_answered(struct deciding *d, struct assignment *assignment, u
         watched_answered(d, assignment, option);
         return;
     }
-    assignment->wait.answered = option ? option : 1;
+    assignment->wait.answered = option ? option : STALLED_AGAIN;
     assignment->liveness.unseen = 0;
     assignment->recovery.rung = assignment->recovery.first;
     assignment->recovery.moves = assignment->recovery.retries = assignment->recovery.restarts = 0;
@@ -137,13 +134,13 @@ static void ladder_answered(struct deciding *d, struct assignment *assignment, u
     answer_go_on(d, assignment);
 }
 
-/* "denied.", "failed.": the work waits as a node without an assignment. */
+/* Denied or failed: the work waits as a node without an assignment. */
 static void stopped_answered(struct deciding *d, const struct question *question) {
     plan_edit(d, 0);
-    struct node *node = plan_find(&d->decision->plan, str_of(question->cause + 7));
+    struct node *node = plan_find(&d->decision->plan, str_of(cause_name(question)));
     if (!node || node->status != NODE_BLOCKED)
         return;
-    if (question->answer.option == 2) {
+    if (question->answer.option == STOPPED_GIVE_UP) {
         work_give_up(d, node->n, STR("answer.stop"));
         return;
     }
@@ -152,12 +149,13 @@ static void stopped_answered(struct deciding *d, const struct question *question
     plan_settle(d);
 }
 
-/* "done.": a person has looked at the work. */
+/* A person has looked at the work. */
 static bool done_answered(struct deciding *d, struct assignment *assignment,
                           const struct question *question) {
-    if (!str_begins(str_of(question->cause), STR("done.")))
+    if (!cause_is(question, CAUSE_DONE))
         return false;
-    if (question->answer.option != 1) { /* a candidate that passed no longer lands by itself */
+    if (question->answer.option !=
+        DONE_ACCEPT) { /* a candidate that passed no longer lands by itself */
         done_forget(d, assignment);
         return false;
     }
@@ -180,15 +178,11 @@ static bool done_answered(struct deciding *d, struct assignment *assignment,
 
 /* ---- what the agent is sent ---- */
 
-static bool is_permission(const struct question *question) {
-    return str_begins(str_of(question->cause), STR("asks."));
-}
-
 /* An agent in a permission dialog is sent only the permission: any other answer follows it, after whatever else the
  * agent has not heard. The agent continues if nothing else holds it. */
 static bool answer_comes_later(struct deciding *d, struct assignment *assignment,
                                struct hash answer) {
-    struct str dialog = arena_format(d->out, "asks.A_%u", assignment->n);
+    struct str dialog = permission_cause(d, assignment);
     bool in_dialog = questions_about(&d->decision->live.questions, dialog) != NULL;
     if (!in_dialog && !assignment->outgoing.undelivered)
         return false;
@@ -226,7 +220,8 @@ static bool checked_first(struct deciding *d, struct assignment *assignment, str
 /* ESCALATE-14: the answer goes with the next instruction, and the assignment continues. */
 static void answer_say(struct deciding *d, struct assignment *assignment,
                        const struct question *question) {
-    bool withdrawn = hash_is_zero(&question->answer.text), permission = is_permission(question);
+    bool withdrawn = hash_is_zero(&question->answer.text),
+         permission = cause_is(question, CAUSE_PERMISSION);
     struct hash answer = withdrawn
                              ? decide_text(d, STR("It was withdrawn: go on without an answer."))
                              : question->answer.text;
@@ -234,9 +229,9 @@ static void answer_say(struct deciding *d, struct assignment *assignment,
         (checked_first(d, assignment, answer) || answer_comes_later(d, assignment, answer)))
         return;
     outgoing_set(d, assignment, permission ? WORDS_NONE : WORDS_ANSWER, answer);
-    assignment->outgoing.permits = !permission                    ? PERMISSION_NONE
-                                   : question->answer.option == 1 ? PERMISSION_YES
-                                                                  : PERMISSION_NO;
+    assignment->outgoing.permits = !permission                                   ? PERMISSION_NONE
+                                   : question->answer.option == PERMISSION_ALLOW ? PERMISSION_YES
+                                                                                 : PERMISSION_NO;
     if (question->of == OF_PERSON)
         chances_renew(d, assignment->node);
     if (assignment->wait.on == WAITS_FOR_QUOTA || assignment->status == ASSIGNMENT_QUEUED) {
@@ -270,16 +265,14 @@ static void fate_decided(struct deciding *d, struct assignment *assignment,
     assignment->outgoing.permits = PERMISSION_NONE;
     if (!assignment->outgoing.undelivered && !hash_is_zero(&question->answer.text))
         assignment->outgoing.text = question->answer.text;
-    if (!str_begins(str_of(question->cause), STR("landing.")) ||
-        !land_again(d, assignment, question->answer.option))
+    if (!cause_is(question, CAUSE_LANDING) || !land_again(d, assignment, question->answer.option))
         ladder_answered(d, assignment, question->answer.option);
 }
 
 void assignment_answered(struct deciding *d, const struct question *question) {
     struct assignment *assignment = NULL;
     live_edit(d, PART_ASSIGNMENT, 0);
-    if (str_begins(str_of(question->cause), STR("denied.")) ||
-        str_begins(str_of(question->cause), STR("failed.")))
+    if (cause_is(question, CAUSE_DENIED) || cause_is(question, CAUSE_FAILED))
         stopped_answered(d, question);
     if (question->assignment)
         assignment = assignments_find(&d->decision->live.assignments, question->assignment - 1);

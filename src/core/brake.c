@@ -6,12 +6,7 @@
  * or ends it. */
 #include "core/rules.h"
 
-static const struct str CAUSE = STR("disk.");
-
 static struct question_text text_of(struct deciding *d, const struct assignment *assignment) {
-    static const struct str OPTIONS[] = {{"go on: there is room again", 26},
-                                         {"end this run and begin again", 28},
-                                         {"give it up", 10}};
     static const struct str ADVICE[] = {
         STR("Free space, or raise the limit that the text names, and answer 1: the run goes on where it was frozen."),
         STR("Nothing that it made is lost: its worktree stays, and what it has is salvaged when it ends.")};
@@ -20,7 +15,7 @@ static struct question_text text_of(struct deciding *d, const struct assignment 
         .title = arena_format(d->out, "%s is frozen: %.*s", node,
                               STR_ARG(str_cut_utf8(d->signal->reason, LIMIT_REASON))),
         .text = d->signal->text,
-        .options = {OPTIONS, count_of(OPTIONS)},
+        .options = cause_options(CAUSE_DISK),
         .recommendations = {ADVICE, count_of(ADVICE)},
         .rule = STR("brake.disk"),
         .reason = d->signal->reason};
@@ -35,7 +30,7 @@ void rule_braked(struct deciding *d) {
     const struct node *node = plan_node(&d->decision->plan, assignment->node);
     struct asking asking = {.kind = QUESTION_DECIDE,
                             .alarm = ALARM_CRITICAL,
-                            .cause = arena_format(d->out, "%.*s%s", STR_ARG(CAUSE), node->id),
+                            .cause = cause_text(CAUSE_DISK, node->id, d->out),
                             .assignment = assignment,
                             .text = text_of(d, assignment),
                             .holds = true};
@@ -68,12 +63,12 @@ static void run_thaw(struct deciding *d, struct assignment *assignment) {
 
 bool brake_answered(struct deciding *d, struct assignment *assignment,
                     const struct question *question) {
-    if (!str_begins(str_of(question->cause), CAUSE))
+    if (!cause_is(question, CAUSE_DISK))
         return false;
     bool runs = assignment->run != 0 && !assignment->ended;
-    if (question->answer.option == 3)
+    if (question->answer.option == DISK_GIVE_UP)
         answer_give_up(d, assignment);
-    else if (question->answer.option == 2 || !runs || !dispatch_has_room(d))
+    else if (question->answer.option == DISK_RESTART || !runs || !dispatch_has_room(d))
         answer_begin_again(d, assignment);
     else
         run_thaw(d, assignment);

@@ -184,10 +184,6 @@ struct assignment *assignment_asks(struct deciding *d, uint32_t n, struct asking
 /* The text that a person reads, and the possible answers. */
 static struct question_text stalled_text(struct deciding *d, const struct assignment *assignment,
                                          struct str why, struct str more) {
-    static const struct str OPTIONS[] = {
-        {"try again", 9}, {"give it to another agent", 24}, {"stop working on it", 18}};
-    static const struct str WATCHED[] = {
-        {"go on watching it", 17}, {"it is done", 10}, {"stop watching it", 16}};
     const char *node = plan_node(&d->decision->plan, assignment->node)->id;
     if (assignment_is_adopted(assignment))
         return (struct question_text){
@@ -195,7 +191,7 @@ static struct question_text stalled_text(struct deciding *d, const struct assign
                                  "%s is only watched, and nothing was done to it: %.*s. See to it "
                                  "yourself where it runs.",
                                  assignment->agent, STR_ARG(why)),
-            .options = {WATCHED, count_of(WATCHED)}};
+            .options = adopted_options()};
     return (struct question_text){
         .text = arena_format(d->out,
                              "%s has worked on %s and does not get on: %.*s. It was sent "
@@ -203,12 +199,12 @@ static struct question_text stalled_text(struct deciding *d, const struct assign
                              assignment->agent, node, STR_ARG(why), assignment->delivery.attempts,
                              more.len ? " What was heard last: " : "",
                              STR_ARG(str_cut_utf8(more, LIMIT_LINE))),
-        .options = {OPTIONS, count_of(OPTIONS)}};
+        .options = cause_options(CAUSE_STALLED)};
 }
 
 /* RECOVER-06: a question with options, and nothing more is tried until it is answered. */
 static struct str start_cause(struct deciding *d, const struct assignment *assignment) {
-    return arena_format(d->out, "start.%s", plan_node(&d->decision->plan, assignment->node)->id);
+    return cause_text(CAUSE_START, plan_node(&d->decision->plan, assignment->node)->id, d->out);
 }
 
 /* ESCALATE-01: the inbox shows what the program wrote before it ended, whatever else is tried. The alert holds nothing
@@ -238,12 +234,12 @@ void start_alert_end(struct deciding *d, const struct assignment *assignment, st
     question_settle(d, start_cause(d, assignment), rule);
 }
 
-static void ask_about(struct deciding *d, struct assignment *assignment, const char *cause,
+static void ask_about(struct deciding *d, struct assignment *assignment, enum cause cause,
                       struct str rule, struct str why, struct str more) {
     const struct node *node = plan_node(&d->decision->plan, assignment->node);
     struct asking asking = {.kind = QUESTION_DECIDE,
                             .alarm = ALARM_CRITICAL,
-                            .cause = arena_format(d->out, "%s.%s", cause, node->id),
+                            .cause = cause_text(cause, node->id, d->out),
                             .assignment = assignment,
                             .text = stalled_text(d, assignment, why, more),
                             .holds = true};
@@ -262,18 +258,18 @@ static void ask_about(struct deciding *d, struct assignment *assignment, const c
 
 void ladder_ask(struct deciding *d, struct assignment *assignment, struct str rule,
                 struct str why) {
-    ask_about(d, assignment, "stalled", rule, why, STR(""));
+    ask_about(d, assignment, CAUSE_STALLED, rule, why, STR(""));
 }
 
 void ladder_ask_with(struct deciding *d, struct assignment *assignment, struct str rule,
                      struct str why, struct str more) {
-    ask_about(d, assignment, "stalled", rule, why, more);
+    ask_about(d, assignment, CAUSE_STALLED, rule, why, more);
 }
 
 /* The agent's work is right, but does not land: a sign of life from the agent does not answer this question. */
 void landing_ask(struct deciding *d, struct assignment *assignment, struct str rule,
                  struct str more, struct str why) {
-    ask_about(d, assignment, "landing", rule, why, more);
+    ask_about(d, assignment, CAUSE_LANDING, rule, why, more);
 }
 
 static void ask_do(struct deciding *d, struct assignment *assignment) {

@@ -203,16 +203,15 @@ static void run_limited(struct deciding *d, struct assignment *assignment,
 
 /* A person allows once what the agent wants to do, or refuses it: the answer goes to the agent itself. */
 static void run_asks(struct deciding *d, struct assignment *assignment) {
-    static const struct str OPTIONS[] = {{"allow it once", 13}, {"do not allow it", 15}};
     struct question_text text = {.title = STR("An agent waits for a person"),
                                  .text = str_cut_utf8(d->signal->reason, LIMIT_PROSE),
                                  .rule = STR("agent.asks"),
                                  .reason = STR("it shows a dialog or asks for permission")};
     if (d->signal->reason.len > 0)
-        text.options = (struct texts){OPTIONS, count_of(OPTIONS)};
+        text.options = cause_options(CAUSE_PERMISSION);
     struct asking asking = {.kind = QUESTION_DECIDE,
                             .alarm = ALARM_CRITICAL,
-                            .cause = arena_format(d->out, "asks.A_%u", assignment->n),
+                            .cause = permission_cause(d, assignment),
                             .assignment = assignment,
                             .text = text,
                             .holds = true};
@@ -250,7 +249,7 @@ static void receipt_note(struct deciding *d, struct assignment *assignment,
 /* A turn that is over asks for nothing any more: a person answered at its terminal, or the agent gave up. A yes that
  * was still to be delivered applies to nothing else. */
 static struct assignment *asked_no_more(struct deciding *d, struct assignment *assignment) {
-    struct str cause = arena_format(d->out, "asks.A_%u", assignment->n);
+    struct str cause = permission_cause(d, assignment);
     bool says_done = assignment->wait.on == WAITS_FOR_CHECK;
     if (!questions_about(&d->decision->live.questions, cause))
         return assignment;
@@ -453,7 +452,7 @@ bool assignment_lives(struct deciding *d, struct assignment *assignment,
 
 /* The run may continue by itself while a person is asked what to do about it: then the person need not answer any more. */
 static bool may_wake(const struct deciding *d, const struct assignment *assignment) {
-    return !assignment->ended && assignment_question(d, assignment, STR("stalled."));
+    return !assignment->ended && assignment_question(d, assignment, CAUSE_STALLED);
 }
 
 static int64_t assignment_due(struct deciding *d, struct assignment *assignment,

@@ -165,12 +165,12 @@ static const struct question *held_by(const struct deciding *d, uint32_t assignm
 }
 
 const struct question *assignment_question(const struct deciding *d,
-                                           const struct assignment *assignment, struct str cause) {
+                                           const struct assignment *assignment, enum cause cause) {
     const struct question *question =
         assignment->wait.question
             ? questions_find(&d->decision->live.questions, assignment->wait.question - 1)
             : NULL;
-    return question && str_begins(str_of(question->cause), cause) ? question : NULL;
+    return question && cause_is(question, cause) ? question : NULL;
 }
 
 static void assignment_free(struct deciding *d, uint32_t n, uint32_t question) {
@@ -236,7 +236,11 @@ static void questions_let_go(struct deciding *d, uint32_t assignment, struct str
 }
 
 struct str stalled_cause(struct deciding *d, const struct assignment *assignment) {
-    return arena_format(d->out, "stalled.%s", plan_node(&d->decision->plan, assignment->node)->id);
+    return cause_text(CAUSE_STALLED, plan_node(&d->decision->plan, assignment->node)->id, d->out);
+}
+
+struct str permission_cause(struct deciding *d, const struct assignment *assignment) {
+    return cause_text(CAUSE_PERMISSION, assignment_id(assignment, d->out).at, d->out);
 }
 
 struct assignment *assignment_asked_no_more(struct deciding *d, uint32_t n, struct str cause,
@@ -288,7 +292,7 @@ static void request_note(struct deciding *d, struct assignment *assignment) {
 
 /* True: the agent itself asked it, of anyone; a question about the agent does not count. */
 static bool is_asked_by(const struct question *question, uint32_t assignment) {
-    return question->assignment == assignment && memcmp(question->cause, "agent.", 6) == 0;
+    return question->assignment == assignment && cause_is(question, CAUSE_AGENT);
 }
 
 static uint32_t pending_of(const struct deciding *d, uint32_t assignment, uint32_t parent) {
@@ -350,7 +354,8 @@ static void assignment_block(struct deciding *d, const struct assignment *held, 
                     (struct evidence){.rule = STR("question.holds"), .reason = why});
 }
 
-static struct str cause_of(struct deciding *d, const char *kind, const struct question_text *text) {
+static struct str words_cause(struct deciding *d, const char *kind,
+                              const struct question_text *text) {
     struct str words =
         arena_format(d->out, "%.*s\n%.*s", STR_ARG(text->title), STR_ARG(text->text));
     struct hash hash = sha256(words);
@@ -384,8 +389,8 @@ void rule_agent_ask(struct deciding *d) {
                             .parent = parent,
                             .text = text,
                             .holds = true};
-    asking.cause =
-        cause_of(d, arena_cstr(d->out, arena_format(d->out, "agent.A_%u", assignment->n)), &text);
+    asking.cause = words_cause(
+        d, cause_text(CAUSE_AGENT, assignment_id(assignment, d->out).at, d->out).at, &text);
     if (questions_about(&d->decision->live.questions, asking.cause))
         return; /* asked before, word for word */
     const char *wrong = request_is_wrong(d, assignment, parent);
@@ -431,7 +436,7 @@ void rule_ask(struct deciding *d) {
                             .expires_at = d->signal->until,
                             .holds = answerable};
     asking.cause = d->signal->text.len > 0 ? str_cut_utf8(d->signal->text, LIMIT_CAUSE)
-                                           : cause_of(d, "asked", &text);
+                                           : words_cause(d, "asked", &text);
     if (!question_ask_at(d, &asking, node ? node->n + 1 : 0))
         too_many(d);
     else if (assignment && answerable && d->decision->verdict == VERDICT_CHANGE)
@@ -486,7 +491,7 @@ static bool shown_is_meant(const struct deciding *d, const struct question *ques
             ? assignments_find(&d->decision->live.assignments, question->assignment - 1)
             : NULL;
     struct str shown = d->signal->commit;
-    return shown.len == 0 || d->signal->to != 1 ||
+    return shown.len == 0 || d->signal->to != DONE_ACCEPT ||
            (assignment && str_equal(shown, str_of(assignment->check.commit)));
 }
 
@@ -531,8 +536,8 @@ static bool assignment_is_busy(const struct live *live, const struct question *q
 
 /* A decision whether the work continues at all is not an answer to the agent. */
 bool question_is_fate(const struct question *question) {
-    struct str cause = str_of(question->cause);
-    return str_begins(cause, STR("landing.")) || str_begins(cause, STR("stalled."));
+    enum cause cause = cause_of(question);
+    return cause == CAUSE_LANDING || cause == CAUSE_STALLED;
 }
 
 static struct str answer_words(struct deciding *d, const struct question *question) {
@@ -703,7 +708,7 @@ int64_t questions_next(const struct live *live, const struct goal *goal,
  * assignment that waits for any other answer keeps waiting: the question is sent again, one step more urgent. */
 static void question_expire(struct deciding *d, struct question *question) {
     bool refuses = question->kind == QUESTION_APPROVE && !question->fallback.option;
-    uint32_t option = refuses ? 2 : question->fallback.option;
+    uint32_t option = refuses ? APPROVAL_NO : question->fallback.option;
     question_record(d, RECORD_QUESTION_EXPIRED, question,
                     (struct evidence){.rule = STR("question.expired"),
                                       .count = option,

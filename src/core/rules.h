@@ -3,6 +3,7 @@
 #pragma once
 
 #include "core/step.h"
+#include "model/cause.h"
 
 struct record_names { /* what one record of the decision is about: step_check.c */
     struct str node, assignment, question;
@@ -163,9 +164,9 @@ bool assignment_lives(struct deciding *, struct assignment *assignment,
                       const struct observation *seen);
 void assignment_wakes(struct deciding *, struct assignment *assignment, struct str rule);
 
-/* question.c: the question that holds the assignment, if its cause begins with `cause`. */
+/* question.c: the question that holds the assignment, if it has this cause. */
 const struct question *assignment_question(const struct deciding *,
-                                           const struct assignment *assignment, struct str cause);
+                                           const struct assignment *assignment, enum cause cause);
 
 /* run_host.c: PROTOCOL P10. A run stays on its host; another one starts only when the first is frozen or known to be dead. */
 void runs_check_host(struct deciding *); /* called before every decision */
@@ -284,6 +285,7 @@ void decide_tell(struct deciding *, struct signal signal);
 /* question.c: ESCALATE-15: the open question of this cause, or a new one; NULL: too many are open. */
 struct question *question_ask(struct deciding *, struct asking asking);
 struct str stalled_cause(struct deciding *, const struct assignment *assignment);
+struct str permission_cause(struct deciding *, const struct assignment *assignment);
 /* ladder.c: tells a person at once that an agent does not start, and why; the start is tried again all the same. */
 void start_alert(struct deciding *, const struct assignment *assignment, struct str why);
 void start_alert_end(struct deciding *, const struct assignment *assignment, struct str rule);

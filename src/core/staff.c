@@ -84,11 +84,10 @@ static bool anybody_is_wanted(const struct deciding *d) {
 
 /* Work that no agent may do does not wait unseen: one question per node, withdrawn when an agent may do it after all. */
 static struct str nobody_cause(struct deciding *d, const struct node *node) {
-    return arena_format(d->out, "nobody.%s", node->id);
+    return cause_text(CAUSE_NO_AGENT, node->id, d->out);
 }
 
 static void nobody_ask(struct deciding *d, const struct node *node) {
-    static const struct str OPTIONS[] = {{"look again", 10}};
     const char *wanted = node->agent[0] ? node->agent : node->role;
     struct str why =
         wanted[0] ? arena_format(d->out, "none of those in policy.allow_agents is %s", wanted)
@@ -104,7 +103,7 @@ static void nobody_ask(struct deciding *d, const struct node *node) {
                             "%s is ready, and no agent may work on it: %.*s. See [[agents]], "
                             "policy.allow_agents and policy.allow_cross_agent.",
                             node->id, STR_ARG(why)),
-                        .options = {OPTIONS, count_of(OPTIONS)},
+                        .options = cause_options(CAUSE_NO_AGENT),
                         .rule = STR("staff.nobody"),
                         .reason = why}});
 }
@@ -311,16 +310,14 @@ static struct node *work_stops(struct deciding *d, struct assignment *assignment
     return node;
 }
 
-/* `cause`: seven characters, see stopped_answered(). */
-static void stopped_ask(struct deciding *d, const struct node *node, const char *cause,
+static void stopped_ask(struct deciding *d, const struct node *node, enum cause cause,
                         struct question_text text, enum question_kind kind) {
-    static const struct str OPTIONS[] = {{"try again", 9}, {"stop working on it", 18}};
     if (kind == QUESTION_DECIDE)
-        text.options = (struct texts){OPTIONS, count_of(OPTIONS)};
+        text.options = cause_options(cause);
     question_ask(d,
                  (struct asking){.kind = kind,
                                  .alarm = kind == QUESTION_DECIDE ? ALARM_CRITICAL : ALARM_WARNING,
-                                 .cause = arena_format(d->out, "%s%s", cause, node->id),
+                                 .cause = cause_text(cause, node->id, d->out),
                                  .text = text});
 }
 
@@ -334,7 +331,7 @@ static void begin_denied(struct deciding *d, struct assignment *assignment) {
                                                         .until = d->signal->until}));
     const struct node *node =
         work_stops(d, assignment, STR("permit.denied"), reason, BLOCKED_BY_EXTERNAL, reason);
-    stopped_ask(d, node, "denied.",
+    stopped_ask(d, node, CAUSE_DENIED,
                 (struct question_text){.title = arena_format(d->out, "%s may not go on", node->id),
                                        .text = reason,
                                        .rule = STR("permit.denied"),
@@ -351,7 +348,7 @@ void assignment_failed(struct deciding *d, struct assignment *assignment, struct
     const struct node *node =
         work_stops(d, assignment, rule, why, BLOCKED_BY_FAILURE,
                    arena_format(d->out, "%.*s: %.*s", STR_ARG(why), STR_ARG(more)));
-    stopped_ask(d, node, "failed.",
+    stopped_ask(d, node, CAUSE_FAILED,
                 (struct question_text){.title = arena_format(d->out, "%s has failed", node->id),
                                        .text = more,
                                        .rule = rule,

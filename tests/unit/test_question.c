@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Tests that notices reach people in time and not too often, and that their answer has the stated effect. */
+#include "model/cause.h"
 #include "model/channel_list.h"
 #include "model/verification.h"
 #include "play.h"
@@ -1241,10 +1242,62 @@ static void test_anything_in_any_order(void **state) {
     }
 }
 
+/* ---- causes ---- */
+
+/* Both are stored: a cause as text, an answer as the number of its option. */
+static void test_causes_and_options_are_as_stored(void **state) {
+    (void)state;
+    static const struct {
+        enum cause cause;
+        const char *text, *name, *options;
+    } ROWS[] = {
+        {CAUSE_STALLED, "stalled.S1", "S1",
+         "try again/give it to another agent/stop working on it/"},
+        {CAUSE_LANDING, "landing.S1", "S1",
+         "try again/give it to another agent/stop working on it/"},
+        {CAUSE_DONE, "done.S1", "S1", "accept it/it is not done/"},
+        {CAUSE_BLOCKED, "blocked.S1", "S1", ""},
+        {CAUSE_START, "start.S1", "S1", ""},
+        {CAUSE_NO_AGENT, "nobody.S1", "S1", "look again/"},
+        {CAUSE_DENIED, "denied.S1", "S1", "try again/stop working on it/"},
+        {CAUSE_FAILED, "failed.S1", "S1", "try again/stop working on it/"},
+        {CAUSE_DISK, "disk.S1", "S1",
+         "go on: there is room again/end this run and begin again/give it up/"},
+        {CAUSE_PERMISSION, "asks.A_3", "A_3", "allow it once/do not allow it/"},
+        {CAUSE_AGENT, "agent.A_3", "A_3", ""},
+        {CAUSE_BLAST, "desk.blast", "", "go on/leave these agents alone/"},
+        {CAUSE_BUDGET, "desk.budget.team", "team", ""},
+        {CAUSE_HOST_LOST, "host.lost.7", "7", ""},
+    };
+    struct arena arena = {0};
+    assert_int_equal(count_of(ROWS), CAUSES - 1);
+    for (size_t i = 0; i < count_of(ROWS); i++) {
+        struct question question = {0};
+        struct texts options = cause_options(ROWS[i].cause);
+        struct str all = STR("");
+        check(str_equal(cause_text(ROWS[i].cause, ROWS[i].name, &arena), str_of(ROWS[i].text)),
+              "%s", ROWS[i].text);
+        snprintf(question.cause, sizeof question.cause, "%s", ROWS[i].text);
+        check(cause_of(&question) == ROWS[i].cause, "%s is read", ROWS[i].text);
+        check(strcmp(cause_name(&question), ROWS[i].name) == 0, "%s: its name", ROWS[i].text);
+        for (uint32_t k = 0; k < options.count; k++)
+            all = arena_format(&arena, "%.*s%.*s/", STR_ARG(all), STR_ARG(options.at[k]));
+        check(str_equal(all, str_of(ROWS[i].options)), "%s: %.*s", ROWS[i].text, STR_ARG(all));
+    }
+    static const char *const OTHERS[] = {"", "asked.0a1b", "desk.blast2", "done", "agents.A_3"};
+    for (size_t i = 0; i < count_of(OTHERS); i++) {
+        struct question question = {0};
+        snprintf(question.cause, sizeof question.cause, "%s", OTHERS[i]);
+        check(cause_of(&question) == CAUSE_OTHER, "%s", OTHERS[i]);
+    }
+    arena_free(&arena);
+}
+
 #define ROOM(test) cmocka_unit_test_setup_teardown(test, room_begin, room_end)
 
 int main(void) {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_causes_and_options_are_as_stored),
         ROOM(test_each_level_has_its_channels),
         ROOM(test_interventions_have_levels),
         ROOM(test_what_is_escalated_by_itself),

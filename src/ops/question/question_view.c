@@ -2,6 +2,7 @@
 /* Shows questions to people, and parses the names by which people refer to them. */
 #include "ops/question/question_view.h"
 
+#include "model/cause.h"
 #include "ops/json.h"
 
 #include <stdio.h>
@@ -165,7 +166,7 @@ static void place_put(json_t *json, const struct goal_loaded *loaded,
     const struct assignment *assignment =
         question->assignment ? assignments_find(&loaded->live.assignments, question->assignment - 1)
                              : NULL;
-    if (assignment && str_begins(str_of(question->cause), STR("done."))) {
+    if (assignment && cause_is(question, CAUSE_DONE)) {
         text_put(json, "commit", str_of(assignment->check.commit));
         text_put(json, "onto", str_of(assignment->check.onto));
     }
@@ -230,7 +231,7 @@ static json_t *question_do(const struct question *question, const char *name, co
         do_add(list, "undo", name, "", goal);
         return list;
     }
-    if (str_begins(str_of(question->cause), STR("done."))) { /* work that waits to land */
+    if (cause_is(question, CAUSE_DONE)) { /* work that waits to land */
         json_array_append_new(list, json_sprintf("overseer diff %s", goal));
         json_array_append_new(list, json_sprintf("overseer land %s", goal));
         json_array_append_new(list, json_sprintf("overseer reject %s \"…\"", goal));
