@@ -115,7 +115,7 @@ const char *http_request_query(const struct http_request *request, const char *n
 enum error http_request_json(struct http_request *request, char *why, size_t size) {
     json_decref(request->json);
     request->json = NULL;
-    return json_read(request->body, &request->json, why, size);
+    return json_read(buffer_str(&request->body), &request->json, why, size);
 }
 
 /* ---- calling an operation ---- */

@@ -21,8 +21,7 @@ bool backup_failed(struct backup *backup, const char *format, ...) {
 }
 
 const char *backup_sqlite_path(const struct backup *backup) {
-    bool sqlite = backup->where.len > 7 && memcmp(backup->where.at, "sqlite:", 7) == 0;
-    return sqlite ? backup->where.at + 7 : NULL;
+    return store_address_file(backup->where.at);
 }
 
 /* ---- files ---- */
