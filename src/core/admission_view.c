@@ -188,8 +188,8 @@ static enum bound agent_bound(const struct admission_view *view, const struct pe
     if (place == NOBODY)
         return BOUND_UNKNOWN;
     bool all = policy->allow_agents.len == 0 || str_equal(policy->allow_agents, STR("*"));
-    return all || list_has_word(policy->allow_agents, str_of(permit->agent)) ? BOUND_NONE
-                                                                             : BOUND_NOT_ALLOWED;
+    return all || str_has_word(policy->allow_agents, str_of(permit->agent)) ? BOUND_NONE
+                                                                            : BOUND_NOT_ALLOWED;
 }
 
 /* Final bounds come first, so that they are reported at once, however full everything is. A disruptive action costs

@@ -502,3 +502,29 @@ bool git_is_commit_name(struct str s) {
             return false;
     return s.len == 40;
 }
+
+bool git_commit_known(struct git_call *call, struct str commit) {
+    if (!git_well(call))
+        return false;
+    if (!git_is_commit_name(commit))
+        return git_fail(call, GIT_REFUSED, "a commit is named by its whole id");
+    int status = git_try(call, GIT_RESOLVE,
+                         GIT_ARGS(arena_format(call->arena, "%.*s^{commit}", STR_ARG(commit))));
+    if (status > 0)
+        git_fail(call, GIT_REFUSED, "our clone does not have commit %.*s", STR_ARG(commit));
+    return status == 0 && str_equal(git_line(call), commit);
+}
+
+struct str git_field_next(struct str *left) {
+    struct str field = {left->at, strnlen(left->at, left->len)};
+    size_t used = field.len < left->len ? field.len + 1 : field.len;
+    *left = (struct str){left->at + used, left->len - used};
+    return field;
+}
+
+struct str git_cut_at_line(struct str text, size_t most, bool *ret_cut) {
+    *ret_cut = text.len > most;
+    struct str cut = str_cut_utf8(text, most);
+    const char *end = *ret_cut && cut.len ? memrchr(cut.at, '\n', cut.len) : NULL;
+    return end ? (struct str){cut.at, (size_t)(end + 1 - cut.at)} : cut;
+}

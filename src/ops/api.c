@@ -64,6 +64,5 @@ const struct op OP_API_DESCRIBE = {
     .help = "Example: overseer api describe --json",
     .kind = OP_LOCAL,
     .may = MAY_ALL,
-    .members = MEMBERS,
-    .member_count = count_of(MEMBERS),
+    OP_MEMBERS(MEMBERS),
 };

@@ -56,13 +56,6 @@ bool backup_sync_folder(struct backup *backup, const char *path) {
     return sync_at(backup, folder[0] ? folder : "/", O_DIRECTORY);
 }
 
-void backup_stamp(int64_t at, char text[20]) {
-    char full[TIME_TEXT + 1];
-    time_format(at, full);
-    snprintf(text, 20, "%.4s%.2s%.2sT%.2s%.2s%.2sZ", full, full + 5, full + 8, full + 11, full + 14,
-             full + 17);
-}
-
 /* ---- copying ---- */
 
 /* A large file that is synced only at the end keeps the disk busy for a long time, and the ledger's own syncs wait

@@ -216,3 +216,9 @@ int64_t id_place(const struct id *ids, uint32_t count, struct id id) {
     }
     return -1;
 }
+
+bool order_is_in_force(const struct store_order *order, const struct hash *policy, bool stopped) {
+    if (order->order == ORDER_POLICY)
+        return hash_equal(policy, &order->record.policy);
+    return stopped == (order->order == ORDER_STOP);
+}

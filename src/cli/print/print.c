@@ -205,3 +205,11 @@ void print_result(const struct typed *typed, const json_t *result) {
     else
         print_members(typed, result);
 }
+
+void fact_print(const char *name, const char *text) {
+    if (!*text)
+        return;
+    printf("%s: ", name);
+    text_say(stdout, text);
+    printf("\n");
+}

@@ -119,6 +119,13 @@ struct id pg_id(const PGresult *result, int row, int column) {
     return id;
 }
 
+struct hash pg_hash(const PGresult *result, int row, int column) {
+    struct hash hash = {0};
+    if (PQgetlength(result, row, column) == sizeof hash.bytes)
+        memcpy(hash.bytes, PQgetvalue(result, row, column), sizeof hash.bytes);
+    return hash;
+}
+
 struct str pg_bytes(const PGresult *result, int row, int column, struct arena *arena) {
     return arena_copy(arena, (struct str){PQgetvalue(result, row, column),
                                           (size_t)PQgetlength(result, row, column)});
