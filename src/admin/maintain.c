@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Runs maintenance verbs on a store while no daemon uses it. */
 #include "admin/maintain.h"
 
 #include "store/migrate.h"

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Byte buffers that grow, and that keep the last bytes of a stream. */
 #include "base/buffer.h"
 
 #include "base/must.h"

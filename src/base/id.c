@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Permanent 128-bit ids. */
 #include "base/id.h"
 
 #include "base/bytes.h"

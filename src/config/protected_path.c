@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Matches the path of a file against an entry of verify.protect or verify.rules. */
 #include "config/protected_path.h"
 
 #include "base/path.h"

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Reads the daemon's options from flags and settings. */
 #include "daemon/options.h"
 
 #include "model/store_address.h"

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Code that all drivers share. */
 #include "drivers/drive.h"
 #include "base/seam.h"
 

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Delivers new records to followers. */
 #include "engine/follow.h"
 
 #include "base/buffer.h"

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Writes the status files for the process that guards the daemon. */
 #include "engine/status_files.h"
 
 #include "sys/clock.h"

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Determines the state of the store at the start, and acts on it. */
 #include "engine/store_open.h"
 
 #include "store/dump.h"

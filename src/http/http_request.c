@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* One HTTP request, and the operations that a route can perform on it. */
 #include "http/http_request.h"
 
 #include "http/rpc.h"

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Describes every operation and every error of the daemon, from their tables. */
 #include "ops/api.h"
 
 #include "model/error.h"

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Converts structs to JSON and back by their tables of fields. */
 #include "ops/json.h"
 
 #include "base/time.h"

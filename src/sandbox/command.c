@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Runs an operator's command and reports its result. */
 #include "sandbox/command.h"
 
 #include "base/arena.h"

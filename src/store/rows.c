@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Checks, encodes and decodes rows, for both drivers. */
 #include "store/rows.h"
 
 #include <stdlib.h>

@@ -1,6 +1,4 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Prints results for people: some operations have a printer of their own; any other result is printed as names and
- * values. */
 #include "cli/print/print.h"
 
 #include "cli/command.h"

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Reads JSON documents that are larger than memory. */
 #include "ops/portable/scan.h"
 
 #include "base/must.h"

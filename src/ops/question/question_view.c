@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Shows questions to people, and parses the names by which people refer to them. */
 #include "ops/question/question_view.h"
 
 #include "ops/json.h"

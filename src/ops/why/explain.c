@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Describes records to people in one line each, and what of a goal waits for a person. */
 #include "ops/why/explain.h"
 
 #include "ops/json.h"

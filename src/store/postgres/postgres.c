@@ -4,11 +4,6 @@
 
 #include <stdlib.h>
 
-void pg_results_clear(struct pg_store *store) {
-    while (store->result_count > 0)
-        PQclear(store->results[--store->result_count]);
-}
-
 /* ---- the connection ---- */
 
 static void disconnect(struct pg_store *store) {
