@@ -17,7 +17,7 @@ struct assignment *assignment_at_hand(struct deciding *d) {
 /* STORE-03, ASSIGN-01: the row that people read, also when the assignment is over. */
 void assignment_row_write(struct deciding *d, const struct assignment *assignment) {
     struct assignment_row row =
-        assignment_row_of(assignment, &d->decision->plan, d->decision->goal.id, d->out);
+        assignment_row_make(assignment, &d->decision->plan, d->decision->goal.id, d->out);
     decide_part(d, (struct part_change){.kind = PART_ASSIGNMENT_ROW,
                                         .n = assignment->n,
                                         .name = row.id,

@@ -190,9 +190,9 @@ struct str hash_hex(const struct hash *hash, struct arena *arena) {
     return arena_copy(arena, str_of(text));
 }
 
-struct assignment_row assignment_row_of(const struct assignment *assignment,
-                                        const struct plan *plan, struct id goal,
-                                        struct arena *arena) {
+struct assignment_row assignment_row_make(const struct assignment *assignment,
+                                          const struct plan *plan, struct id goal,
+                                          struct arena *arena) {
     const struct node *node = plan_node(plan, assignment->node);
     char run[ID_TEXT + 1] = "";
     if (assignment->run)

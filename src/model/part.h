@@ -39,9 +39,9 @@ struct assignment_row {
 };
 
 /* The row of an open assignment; its texts are in the arena or in the assignment and the plan. */
-struct assignment_row assignment_row_of(const struct assignment *assignment,
-                                        const struct plan *plan, struct id goal,
-                                        struct arena *arena);
+struct assignment_row assignment_row_make(const struct assignment *assignment,
+                                          const struct plan *plan, struct id goal,
+                                          struct arena *arena);
 
 /* The hash in hexadecimal digits; empty: it is zero. */
 struct str hash_hex(const struct hash *hash, struct arena *arena);

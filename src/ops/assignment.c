@@ -73,7 +73,7 @@ static void effect_name(const struct goal *goal, uint32_t effect, char text[ID_T
 static void row_put(json_t *json, const struct goal_loaded *loaded,
                     const struct assignment *assignment, struct arena *scratch) {
     struct assignment_row row =
-        assignment_row_of(assignment, &loaded->plan, loaded->goal.id, scratch);
+        assignment_row_make(assignment, &loaded->plan, loaded->goal.id, scratch);
     json_put_fields(json, ASSIGNMENT_ROW.fields, ASSIGNMENT_ROW.count, &row);
     json_object_del(json, "lastInstructionText"); /* see assignment_words() */
 }
