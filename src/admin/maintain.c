@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Runs maintenance verbs on a store while no daemon uses it. */
 #include "admin/maintain.h"
 
 #include "store/migrate.h"
@@ -162,8 +161,8 @@ int maintain_main(int argc, char **argv, const char *default_store) {
         return code;
     if (maintain.word_count > 0 && !verb->words)
         return usage("this verb takes no words, but there is", maintain.words[0]);
-    if (strncmp(maintain.store, "sqlite:", 7) == 0) {
-        maintain.path = maintain.store + 7;
+    maintain.path = store_address_file(maintain.store);
+    if (maintain.path) {
         if (store_is_missing(&maintain, verb)) {
             fprintf(stderr, "overseerd: there is no store at %s: name the daemon's with --store\n",
                     maintain.path);

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Encodes numbers and texts as bytes. */
 #include "base/bytes.h"
 
 static char *room_for(struct writer *writer, size_t more) {

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Priority queue of due times. */
 #include "base/due.h"
 
 #include "base/must.h"

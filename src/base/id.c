@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Permanent 128-bit ids. */
 #include "base/id.h"
 
+#include "base/bytes.h"
 #include "base/sha256.h"
 
 static const char DIGITS[] = "0123456789ABCDEFGHJKMNPQRSTVWXYZ";
@@ -53,4 +53,17 @@ bool id_parse(struct str text, struct id *ret_id) {
     for (int i = 15; i >= 0; i--, value >>= 8)
         ret_id->bytes[i] = (uint8_t)value;
     return true;
+}
+
+void id_format_uuid(struct id id, char text[UUID_TEXT + 1]) {
+    id.bytes[6] = (uint8_t)((id.bytes[6] & 0x0F) | 0x40);
+    id.bytes[8] = (uint8_t)((id.bytes[8] & 0x3F) | 0x80);
+    static const struct {
+        uint8_t at, from, count;
+    } PARTS[] = {{0, 0, 4}, {9, 4, 2}, {14, 6, 2}, {19, 8, 2}, {24, 10, 6}};
+    for (size_t i = 0; i < count_of(PARTS); i++) {
+        hex_write(text + PARTS[i].at, id.bytes + PARTS[i].from, PARTS[i].count);
+        text[PARTS[i].at + 2 * PARTS[i].count] = '-';
+    }
+    text[UUID_TEXT] = 0;
 }

@@ -9,7 +9,7 @@
 
 #include <stdint.h>
 
-enum { ID_TEXT = 26 };
+enum { ID_TEXT = 26, UUID_TEXT = 36 };
 
 struct id {
     uint8_t bytes[16];
@@ -20,6 +20,9 @@ struct id id_derive(struct str space, struct str key);
 
 void id_format(struct id id, char text[ID_TEXT + 1]);
 bool id_parse(struct str text, struct id *ret_id);
+
+/* The id as a UUID of version 4: six of its bits are replaced by the version and the variant. */
+void id_format_uuid(struct id id, char text[UUID_TEXT + 1]);
 
 static inline int id_compare(struct id a, struct id b) {
     return memcmp(a.bytes, b.bytes, sizeof a.bytes);

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Hash map from ids to pointers. */
 #include "base/map.h"
 
 #include "base/must.h"

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* SHA-256 (FIPS 180-4). */
 #include "base/sha256.h"
 
 static const uint32_t ROUND[64] = {

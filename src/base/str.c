@@ -13,6 +13,23 @@ struct str str_cut_utf8(struct str s, size_t cap) {
     return (struct str){s.at, end};
 }
 
+void name_put(char *to, size_t size, struct str from) {
+    struct str cut = str_cut_utf8(from, size - 1);
+    memset(to, 0, size);
+    if (cut.len > 0)
+        memcpy(to, cut.at, cut.len);
+}
+
+bool str_has_word(struct str list, struct str word) {
+    for (size_t i = 0; i + word.len <= list.len; i++) {
+        bool begins = i == 0 || list.at[i - 1] == ' ';
+        bool ends = i + word.len == list.len || list.at[i + word.len] == ' ';
+        if (begins && ends && memcmp(list.at + i, word.at, word.len) == 0)
+            return word.len > 0;
+    }
+    return false;
+}
+
 struct str str_line_take(struct str *rest) {
     size_t len = 0;
     while (len < rest->len && rest->at[len] != '\n')

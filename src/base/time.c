@@ -42,6 +42,13 @@ void time_format(int64_t at_us, char text[TIME_TEXT + 1]) {
     snprintf(text, TIME_TEXT + 1, "%.*s", TIME_TEXT, wide);
 }
 
+void time_format_basic(int64_t at_us, char text[TIME_BASIC_TEXT + 1]) {
+    char full[TIME_TEXT + 1];
+    time_format(at_us, full);
+    snprintf(text, TIME_BASIC_TEXT + 1, "%.4s%.2s%.2sT%.2s%.2s%.2sZ", full, full + 5, full + 8,
+             full + 11, full + 14, full + 17);
+}
+
 /* ---- reading ---- */
 
 /* Takes exactly `count` digits from the front of the text; -1: there are fewer. */

@@ -12,13 +12,19 @@
 #define SECONDS(n) MILLISECONDS((int64_t)(n)*1000)
 #define MINUTES(n) SECONDS((int64_t)(n)*60)
 
-enum { TIME_TEXT = 27 }; /* 2026-11-15T00:16:22.123456Z */
+enum {
+    TIME_TEXT = 27,      /* 2026-11-15T00:16:22.123456Z */
+    TIME_BASIC_TEXT = 16 /* 20261115T001622Z */
+};
 
 /* Days since 1970-01-01, also for times before it. */
 int32_t time_day(int64_t at_us);
 
 /* RFC 3339 in UTC. */
 void time_format(int64_t at_us, char text[TIME_TEXT + 1]);
+
+/* ISO 8601's basic format in whole seconds, for the names of files. */
+void time_format_basic(int64_t at_us, char text[TIME_BASIC_TEXT + 1]);
 
 /* Parses the same format; the fraction is optional, and an offset such as +02:00 is accepted. */
 bool time_parse(struct str text, int64_t *ret_us);

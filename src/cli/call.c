@@ -2,6 +2,7 @@
 /* Sends requests of the command line to the daemon: over its Unix socket, or to a URL with a token. */
 #include "cli/call.h"
 
+#include "base/buffer.h"
 #include "ops/op.h"
 
 #include <curl/curl.h>
@@ -12,21 +13,8 @@
 
 enum { TRIES = 4, ANSWER_SECONDS = 60 };
 
-struct received {
-    char *at;
-    size_t length;
-};
-
 static size_t receive(char *data, size_t size, size_t count, void *with) {
-    struct received *received = with;
-    char *grown = realloc(received->at, received->length + size * count + 1);
-    if (!grown)
-        return 0;
-    memcpy(grown + received->length, data, size * count);
-    received->at = grown;
-    received->length += size * count;
-    grown[received->length] = 0;
-    return size * count;
+    return buffer_add(with, data, size * count) ? size * count : 0;
 }
 
 /* ---- one request ---- */
@@ -85,7 +73,7 @@ static bool nobody(const struct daemon_address *at, CURLcode code, struct troubl
 
 /* ---- methods ---- */
 
-static CURLcode post(const struct daemon_address *at, const char *body, struct received *received) {
+static CURLcode post(const struct daemon_address *at, const char *body, struct buffer *received) {
     struct asking asking = {0};
     if (!asking_make(&asking, at, "/rpc"))
         return CURLE_OUT_OF_MEMORY;
@@ -114,8 +102,8 @@ static void error_read(const json_t *error, struct trouble *trouble) {
     trouble->exit = json_is_integer(status) ? (int)json_integer_value(status) : EXIT_TROUBLE;
 }
 
-static json_t *answer_read(const struct received *received, struct trouble *trouble) {
-    json_t *answer = json_loadb(received->at ? received->at : "", received->length, 0, NULL);
+static json_t *answer_read(const struct buffer *received, struct trouble *trouble) {
+    json_t *answer = json_loadb(received->at ? received->at : "", received->len, 0, NULL);
     json_t *result = json_incref(json_object_get(answer, "result"));
     if (!result)
         error_read(json_object_get(answer, "error"), trouble);
@@ -143,13 +131,13 @@ json_t *daemon_call(const struct daemon_address *at, const char *method, json_t 
     json_decref(request);
     json_t *result = NULL;
     for (int i = 0; body && !result && i < TRIES; i++) {
-        struct received received = {0};
+        struct buffer received = {0};
         CURLcode code = post(at, body, &received);
         if (code == CURLE_OK)
             result = answer_read(&received, trouble);
         else
             nobody(at, code, trouble);
-        free(received.at);
+        buffer_free(&received);
         bool again = code == CURLE_OK ? !result && trouble->error == ERROR_BUSY
                                       : is_lost(code) && may_repeat(method, params);
         if (!again)
@@ -167,7 +155,7 @@ json_t *daemon_call(const struct daemon_address *at, const char *method, json_t 
 char *daemon_get(const struct daemon_address *at, const char *path, long *ret_status,
                  struct trouble *trouble) {
     struct asking asking = {0};
-    struct received received = {0};
+    struct buffer received = {0};
     if (!asking_make(&asking, at, path)) {
         trouble_make(trouble, ERROR_NO_MEMORY, "There is no memory for the request.");
         return NULL;
@@ -181,7 +169,7 @@ char *daemon_get(const struct daemon_address *at, const char *path, long *ret_st
     asking_end(&asking);
     if (code == CURLE_OK)
         return received.at ? received.at : calloc(1, 1);
-    free(received.at);
+    buffer_free(&received);
     nobody(at, code, trouble);
     return NULL;
 }
@@ -189,7 +177,7 @@ char *daemon_get(const struct daemon_address *at, const char *path, long *ret_st
 /* ---- streams ---- */
 
 struct following {
-    struct received waiting; /* bytes of an incomplete event */
+    struct buffer waiting; /* bytes of an incomplete event */
     bool (*each)(void *with, const struct sent *sent);
     void *with;
     bool ended; /* `each` returned false */
@@ -215,7 +203,7 @@ static bool sent_tell(struct following *following, char *text) {
 
 static size_t follow_receive(char *data, size_t size, size_t count, void *with) {
     struct following *following = with;
-    struct received *waiting = &following->waiting;
+    struct buffer *waiting = &following->waiting;
     long status = 0;
     if (receive(data, size, count, waiting) == 0)
         return 0;
@@ -226,8 +214,7 @@ static size_t follow_receive(char *data, size_t size, size_t count, void *with) 
         *end = 0;
         following->ended = !sent_tell(following, waiting->at);
         size_t used = (size_t)(end + 2 - waiting->at);
-        waiting->length -= used;
-        memmove(waiting->at, waiting->at + used, waiting->length + 1);
+        buffer_drop(waiting, used);
     }
     return following->ended ? 0 : size * count;
 }
@@ -241,7 +228,7 @@ static bool follow_over(struct following *following, const struct daemon_address
     if (status == 0)
         return nobody(at, code, trouble);
     json_t *answer = json_loadb(following->waiting.at ? following->waiting.at : "",
-                                following->waiting.length, 0, NULL);
+                                following->waiting.len, 0, NULL);
     error_read(json_object_get(answer, "error"), trouble);
     json_decref(answer);
     return false;
@@ -263,6 +250,6 @@ bool daemon_follow(const struct daemon_address *at, const char *path, const char
     CURLcode code = asking_do(&asking);
     bool well = follow_over(&following, at, code, trouble);
     asking_end(&asking);
-    free(following.waiting.at);
+    buffer_free(&following.waiting);
     return well;
 }

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Runs another program, and watches it while it works. */
 #include "cli/child.h"
 
 #include "cli/term.h"

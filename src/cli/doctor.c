@@ -7,6 +7,7 @@
 #include "cli/term.h"
 #include "config/config.h"
 #include "model/limits.h"
+#include "model/store_address.h"
 
 #include <linux/landlock.h>
 #include <stdlib.h>
@@ -179,15 +180,11 @@ static void check_tmux(const struct patient *patient, struct finding *f) {
         FOUND(f, LOOK, "install tmux, to look over the shoulder of agents", "tmux is not there");
 }
 
-static bool uses_postgres(const struct patient *patient) {
-    return strncmp(patient->typed->at.store, "postgres", 8) == 0;
-}
-
 static void check_postgres(const struct patient *patient, struct finding *f) {
     char line[128] = "";
     if (program_says("psql", line, sizeof line))
         FOUND(f, GOOD, "", "%s", line);
-    else if (uses_postgres(patient))
+    else if (store_address_is_postgres(patient->typed->at.store))
         FOUND(f, LOOK, "install postgresql-client, to look into the store by hand",
               "psql is not there");
     else

@@ -41,11 +41,6 @@ enum {
     LAST_MS = 3000     /* for the answer to the last request */
 };
 
-struct bytes {
-    char *at;
-    size_t len, cap;
-};
-
 enum stage { AWAY, KNOCKING, ANSWERING, OPEN };
 
 struct gateway {
@@ -55,7 +50,7 @@ struct gateway {
     int fd;
     uint32_t connection;
     char key[WS_KEY + 1];
-    struct bytes typed, in, out; /* from the driver; from the handshake; for the gateway */
+    struct buffer typed, in, out; /* from the driver; from the handshake; for the gateway */
     struct ws_reader reader;
     int64_t again_at, since, heard_at, asked_at, end_by;
     int64_t wait_ms;
@@ -81,24 +76,9 @@ static void random_take(void *to, size_t size) {
         abort();
 }
 
-static void bytes_add(struct bytes *bytes, const char *at, size_t len) {
-    if (bytes->len + len > bytes->cap) {
-        size_t cap = bytes->cap ? bytes->cap : 4096;
-        while (cap < bytes->len + len)
-            cap *= 2;
-        char *grown = realloc(bytes->at, cap);
-        if (!grown)
-            memory_exhausted();
-        bytes->at = grown;
-        bytes->cap = cap;
-    }
-    memcpy(bytes->at + bytes->len, at, len);
-    bytes->len += len;
-}
-
-static void bytes_drop(struct bytes *bytes, size_t len) {
-    memmove(bytes->at, bytes->at + len, bytes->len - len);
-    bytes->len -= len;
+static void bytes_add(struct buffer *buffer, const char *at, size_t len) {
+    if (!buffer_add(buffer, at, len))
+        memory_exhausted();
 }
 
 /* ---- lines to the driver ---- */
@@ -124,12 +104,8 @@ static void json_say(json_t *json) {
 
 static void frame_say(struct gateway *gateway, enum ws_op op, struct str payload) {
     uint8_t mask[4];
-    char *frame = malloc(payload.len + WS_HEAD);
-    if (!frame)
-        memory_exhausted();
     random_take(mask, sizeof mask);
-    bytes_add(&gateway->out, frame, ws_frame(frame, op, payload, mask));
-    free(frame);
+    ws_frame(&gateway->out, op, payload, mask);
 }
 
 static void close_say(struct gateway *gateway, enum ws_code code) {
@@ -142,7 +118,7 @@ static void out_flush(struct gateway *gateway) {
         ssize_t sent = send(gateway->fd, gateway->out.at, gateway->out.len, MSG_NOSIGNAL);
         if (sent <= 0)
             return;
-        bytes_drop(&gateway->out, (size_t)sent);
+        buffer_drop(&gateway->out, (size_t)sent);
     }
 }
 
@@ -366,7 +342,7 @@ static void input_read(struct gateway *gateway) {
     while ((feed = memchr(gateway->typed.at, '\n', gateway->typed.len))) {
         size_t length = (size_t)(feed - gateway->typed.at);
         line_take(gateway, (struct str){gateway->typed.at, length});
-        bytes_drop(&gateway->typed, length + 1);
+        buffer_drop(&gateway->typed, length + 1);
     }
 }
 
@@ -454,9 +430,9 @@ static void gateway_free(struct gateway *gateway) {
     ws_reader_free(&gateway->reader);
     json_decref(gateway->wanted);
     json_decref(gateway->last);
-    free(gateway->typed.at);
-    free(gateway->in.at);
-    free(gateway->out.at);
+    buffer_free(&gateway->typed);
+    buffer_free(&gateway->in);
+    buffer_free(&gateway->out);
 }
 
 /* NULL: the file has no token. */

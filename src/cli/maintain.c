@@ -3,6 +3,7 @@
 #include "cli/child.h"
 #include "cli/command.h"
 #include "cli/term.h"
+#include "model/store_address.h"
 
 #include <stdlib.h>
 
@@ -73,12 +74,6 @@ static int status_of(int status) {
     return status == 0 ? 0 : status == 2 ? EXIT_USAGE : EXIT_TROUBLE;
 }
 
-/* The store's file; NULL: the store is not a file. */
-static const char *store_file(const struct typed *typed) {
-    const char *store = typed->at.store;
-    return strncmp(store, "sqlite:", 7) == 0 ? store + 7 : NULL;
-}
-
 int maintain_run(struct typed *typed) {
     char program[PATH_MAX];
     char *words[WORDS] = {0};
@@ -97,7 +92,7 @@ int maintain_run(struct typed *typed) {
     struct child child = {.words = words,
                           .what = typed->command->words,
                           .grows = typed_text(typed, "file"),
-                          .whole = store_file(typed),
+                          .whole = store_address_file(typed->at.store),
                           .quiet = typed->as_json};
     if (!child_run(&child, &typed->trouble))
         return trouble_tell(&typed->trouble, typed->as_json);

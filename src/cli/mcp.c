@@ -2,6 +2,7 @@
 /* Connects an agent that speaks MCP over standard input and output to the daemon. Each message, one line, is passed on
  * to /mcp, and its answer comes back as a line. The daemon may restart meanwhile: the bridge introduces the client to
  * it again. Nothing but messages is written to standard output. */
+#include "base/buffer.h"
 #include "cli/command.h"
 #include "model/limits.h"
 #include "ops/json.h"
@@ -19,8 +20,7 @@ enum { ANSWER_SECONDS = 60, RETRY_FOR_MS = 30000, LATER_MS = 250 };
 struct reply {
     CURLcode code;
     long status;
-    char *body;
-    size_t length;
+    struct buffer body;
 };
 
 struct bridge {
@@ -37,14 +37,7 @@ struct bridge {
 
 static size_t body_take(char *data, size_t size, size_t count, void *with) {
     struct reply *reply = with;
-    char *grown = realloc(reply->body, reply->length + count * size + 1);
-    if (!grown)
-        return 0;
-    memcpy(grown + reply->length, data, count * size);
-    reply->body = grown;
-    reply->length += count * size;
-    grown[reply->length] = 0;
-    return count * size;
+    return buffer_add(&reply->body, data, count * size) ? count * size : 0;
 }
 
 static size_t header_take(char *data, size_t size, size_t count, void *with) {
@@ -106,7 +99,7 @@ static struct reply http(struct bridge *bridge, const char *verb, const char *bo
 }
 
 static void reply_free(struct reply *reply) {
-    free(reply->body);
+    buffer_free(&reply->body);
     *reply = (struct reply){0};
 }
 
@@ -122,7 +115,7 @@ static bool is_lost(const struct reply *reply) {
 }
 
 static void revision_learn(struct bridge *bridge, const struct reply *reply) {
-    json_t *json = json_loadb(reply->body ? reply->body : "", reply->length, 0, NULL);
+    json_t *json = json_loadb(reply->body.at ? reply->body.at : "", reply->body.len, 0, NULL);
     const char *given =
         json_string_value(json_object_get(json_object_get(json, "result"), "protocolVersion"));
     snprintf(bridge->revision, sizeof bridge->revision, "%s", given ? given : "");
@@ -221,7 +214,7 @@ static void error_write(const json_t *id, enum error error, const char *what) {
 
 /* Every answer carries the id of its request, even if the HTTP server did not get as far as reading it. */
 static void reply_write(const json_t *id, const struct reply *reply) {
-    json_t *json = json_loadb(reply->body ? reply->body : "", reply->length, 0, NULL);
+    json_t *json = json_loadb(reply->body.at ? reply->body.at : "", reply->body.len, 0, NULL);
     if (!json_is_object(json))
         error_write(id, ERROR_INTERNAL, "The answer could not be read.");
     else {
@@ -248,7 +241,7 @@ static void message_hand_on(struct bridge *bridge, json_t *message, const char *
     if (introduces && reply.code == CURLE_OK)
         revision_learn(bridge, &reply);
     bool expected = id || !message;
-    if (reply.code == CURLE_OK && reply.length > 0 && expected)
+    if (reply.code == CURLE_OK && reply.body.len > 0 && expected)
         reply_write(id, &reply);
     else if (reply.code != CURLE_OK && expected)
         error_write(id, is_away(&reply) ? ERROR_NO_DAEMON : ERROR_STORE_AWAY, "");

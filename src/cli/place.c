@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Finds the daemon's socket, folder and store, and its process. */
 #include "cli/place.h"
 
 #include "config/config.h"

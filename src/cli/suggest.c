@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Suggests the name that the user probably meant. */
 #include "cli/suggest.h"
 
 #include <ctype.h>

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Reports what the terminal can do, and makes text fit it. */
 #include "cli/term.h"
 
 #include <locale.h>

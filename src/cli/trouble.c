@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Reports errors: what went wrong, and what to do next. */
 #include "cli/trouble.h"
 
 #include "cli/term.h"

@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Encodes and decodes WebSocket traffic, on the client side. */
+/* Speaks WebSocket on the client side: wslay parses and writes frames, this file joins them to messages. */
 #include "cli/websocket.h"
 
-#include "base/arena.h"
 #include "base/must.h"
 
+#include <openssl/evp.h>
+#include <openssl/sha.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <strings.h>
+#include <wslay/wslay.h>
 
 /* ---- addresses ---- */
 
@@ -48,67 +50,10 @@ bool ws_place_read(const char *url, struct ws_place *ret, const char **ret_why) 
     return true;
 }
 
-/* ---- SHA-1 and base64: the handshake needs them, but they protect no secret ---- */
-
-static uint32_t turned(uint32_t x, unsigned by) {
-    return x << by | x >> (32 - by);
-}
-
-static void sha1_block(uint32_t sum[5], const uint8_t block[64]) {
-    uint32_t w[80], v[5];
-    for (size_t i = 0; i < 16; i++)
-        w[i] = (uint32_t)block[4 * i] << 24 | (uint32_t)block[4 * i + 1] << 16 |
-               (uint32_t)block[4 * i + 2] << 8 | block[4 * i + 3];
-    for (size_t i = 16; i < 80; i++)
-        w[i] = turned(w[i - 3] ^ w[i - 8] ^ w[i - 14] ^ w[i - 16], 1);
-    memcpy(v, sum, sizeof v);
-    for (size_t i = 0; i < 80; i++) {
-        uint32_t f = i < 20   ? ((v[1] & v[2]) | (~v[1] & v[3])) + 0x5A827999
-                     : i < 40 ? (v[1] ^ v[2] ^ v[3]) + 0x6ED9EBA1
-                     : i < 60 ? ((v[1] & v[2]) | (v[1] & v[3]) | (v[2] & v[3])) + 0x8F1BBCDC
-                              : (v[1] ^ v[2] ^ v[3]) + 0xCA62C1D6;
-        uint32_t next = turned(v[0], 5) + f + v[4] + w[i];
-        v[4] = v[3], v[3] = v[2], v[2] = turned(v[1], 30), v[1] = v[0], v[0] = next;
-    }
-    for (size_t i = 0; i < 5; i++)
-        sum[i] += v[i];
-}
-
-enum { SHA1 = 20, SHORT_TEXT = 119 }; /* two blocks are enough for a key */
-
-static void sha1(struct str text, uint8_t ret[SHA1]) {
-    uint32_t sum[5] = {0x67452301, 0xEFCDAB89, 0x98BADCFE, 0x10325476, 0xC3D2E1F0};
-    uint8_t blocks[128] = {0};
-    must(text.len <= SHORT_TEXT);
-    size_t size = text.len < 56 ? 64 : 128;
-    memcpy(blocks, text.at, text.len);
-    blocks[text.len] = 0x80;
-    blocks[size - 2] = (uint8_t)(text.len * 8 >> 8);
-    blocks[size - 1] = (uint8_t)(text.len * 8);
-    for (size_t at = 0; at < size; at += 64)
-        sha1_block(sum, blocks + at);
-    for (size_t i = 0; i < SHA1; i++)
-        ret[i] = (uint8_t)(sum[i / 4] >> (24 - 8 * (i % 4)));
-}
-
-static void base64(const uint8_t *bytes, size_t len, char *to) {
-    static const char DIGITS[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-    for (size_t i = 0; i < len; i += 3) {
-        uint32_t three = (uint32_t)bytes[i] << 16;
-        three |= i + 1 < len ? (uint32_t)bytes[i + 1] << 8 : 0;
-        three |= i + 2 < len ? bytes[i + 2] : 0;
-        *to++ = DIGITS[three >> 18];
-        *to++ = DIGITS[three >> 12 & 63];
-        *to++ = i + 1 < len ? DIGITS[three >> 6 & 63] : '=';
-        *to++ = i + 2 < len ? DIGITS[three & 63] : '=';
-    }
-    *to = 0;
-}
-
 /* ---- the handshake ---- */
 
 void ws_key(const uint8_t random[WS_RANDOM], char ret_key[WS_KEY + 1]) {
-    base64(random, WS_RANDOM, ret_key);
+    EVP_EncodeBlock((unsigned char *)ret_key, random, WS_RANDOM);
 }
 
 /* The value of a header, ignoring the case of its name; empty: there is none. */
@@ -151,17 +96,17 @@ static bool value_has(struct str value, const char *text) {
 
 const char *ws_answer_wrong(struct str head, const char *key) {
     static const char SALT[] = "258EAFA5-E914-47DA-95CA-C5AB0DC85B11";
-    char joined[WS_KEY + sizeof SALT], accept[4 * ((SHA1 + 2) / 3) + 1];
-    uint8_t sum[SHA1];
-    snprintf(joined, sizeof joined, "%s%s", key, SALT);
-    sha1(str_of(joined), sum);
-    base64(sum, SHA1, accept);
+    char joined[WS_KEY + sizeof SALT];
+    unsigned char sum[SHA_DIGEST_LENGTH], accept[4 * ((SHA_DIGEST_LENGTH + 2) / 3) + 1];
+    int length = snprintf(joined, sizeof joined, "%s%s", key, SALT);
+    SHA1((const unsigned char *)joined, (size_t)length, sum);
+    EVP_EncodeBlock(accept, sum, sizeof sum);
     if (!str_begins(head, STR("HTTP/1.1 101 ")) && !str_begins(head, STR("HTTP/1.1 101\r")))
         return "it did not change to a WebSocket";
     if (!value_is(header_find(head, "Upgrade"), "websocket") ||
         !value_has(header_find(head, "Connection"), "upgrade"))
         return "it changed to something that is no WebSocket";
-    if (!str_equal(header_find(head, "Sec-WebSocket-Accept"), str_of(accept)))
+    if (!str_equal(header_find(head, "Sec-WebSocket-Accept"), str_of((const char *)accept)))
         return "its answer does not belong to what was asked";
     if (header_find(head, "Sec-WebSocket-Extensions").len > 0 ||
         header_find(head, "Sec-WebSocket-Protocol").len > 0)
@@ -171,22 +116,59 @@ const char *ws_answer_wrong(struct str head, const char *key) {
 
 /* ---- outgoing frames ---- */
 
-size_t ws_frame(char *to, enum ws_op op, struct str payload, const uint8_t mask[4]) {
-    size_t at = 0;
-    must(op < WS_CLOSE || payload.len <= WS_CONTROL);
-    to[at++] = (char)(0x80 | (uint8_t)op);
-    unsigned more = payload.len < 126 ? 0 : payload.len < 65536 ? 2 : 8;
-    to[at++] = (char)(0x80 | (more == 0 ? payload.len : more == 2 ? 126 : 127));
-    for (unsigned i = more; i > 0; i--)
-        to[at++] = (char)((uint64_t)payload.len >> (8 * (i - 1)));
-    memcpy(to + at, mask, 4);
-    at += 4;
-    for (size_t i = 0; i < payload.len; i++)
-        to[at + i] = (char)(payload.at[i] ^ mask[i & 3]);
-    return at + payload.len;
+struct outgoing {
+    struct buffer *to;
+    const uint8_t *mask;
+};
+
+static ssize_t frame_put(const uint8_t *bytes, size_t len, int flags, void *with) {
+    (void)flags;
+    const struct outgoing *outgoing = with;
+    if (!buffer_add(outgoing->to, bytes, len))
+        memory_exhausted();
+    return (ssize_t)len;
+}
+
+static int mask_give(uint8_t *to, size_t len, void *with) {
+    const struct outgoing *outgoing = with;
+    memcpy(to, outgoing->mask, len);
+    return 0;
+}
+
+static struct wslay_frame_context *frames_make(const struct wslay_frame_callbacks *callbacks,
+                                               void *with) {
+    struct wslay_frame_context *frames;
+    if (wslay_frame_context_init(&frames, callbacks, with) != 0)
+        memory_exhausted();
+    return frames;
+}
+
+void ws_frame(struct buffer *to, enum ws_op op, struct str payload, const uint8_t mask[4]) {
+    static const struct wslay_frame_callbacks CALLBACKS = {.send_callback = frame_put,
+                                                           .genmask_callback = mask_give};
+    struct outgoing outgoing = {to, mask};
+    struct wslay_frame_iocb frame = {.fin = 1,
+                                     .opcode = (uint8_t)op,
+                                     .mask = 1,
+                                     .payload_length = payload.len,
+                                     .data = (const uint8_t *)payload.at,
+                                     .data_length = payload.len};
+    struct wslay_frame_context *frames = frames_make(&CALLBACKS, &outgoing);
+    must(wslay_frame_send(frames, &frame) == (ssize_t)payload.len);
+    wslay_frame_context_free(frames);
 }
 
 /* ---- incoming messages ---- */
+
+static ssize_t bytes_give(uint8_t *to, size_t most, int flags, void *with) {
+    (void)flags;
+    struct str *bytes = &((struct ws_reader *)with)->bytes;
+    size_t len = bytes->len < most ? bytes->len : most;
+    if (len > 0)
+        memcpy(to, bytes->at, len);
+    *bytes = (struct str){bytes->at + len, bytes->len - len};
+    return len > 0 ? (ssize_t)len : -1;
+}
 
 static enum ws_got wrong(struct ws_reader *reader, enum ws_code code, const char *why,
                          struct str *ret_text) {
@@ -195,85 +177,52 @@ static enum ws_got wrong(struct ws_reader *reader, enum ws_code code, const char
     return WS_WRONG;
 }
 
-static enum ws_op op_of(const struct ws_reader *reader) {
-    return (enum ws_op)(reader->head[0] & 15);
-}
-
-static bool is_last(const struct ws_reader *reader) {
-    return reader->head[0] & 0x80;
-}
-
-static size_t head_wanted(const struct ws_reader *reader) {
-    if (reader->head_len < 2)
-        return 2;
-    unsigned length = reader->head[1] & 127;
-    return length < 126 ? 2 : length == 126 ? 4 : 10;
-}
-
-static bool op_is_known(enum ws_op op) {
+static bool op_is_known(uint8_t op) {
     return op <= WS_BINARY || (op >= WS_CLOSE && op <= WS_PONG);
 }
 
-/* NULL: the frame is valid so far; else what is wrong with it. */
-static const char *head_wrong(const struct ws_reader *reader) {
-    enum ws_op op = op_of(reader);
-    if (reader->head[0] & 0x70)
+/* What wslay leaves to its caller. NULL: the frame is valid so far; else what is wrong with it. */
+static const char *frame_wrong(const struct ws_reader *reader,
+                               const struct wslay_frame_iocb *frame) {
+    if (frame->rsv)
         return "a frame has bits that nobody agreed on";
-    if (reader->head[1] & 0x80)
+    if (frame->mask)
         return "a frame of the server is masked";
-    if (!op_is_known(op))
+    if (!op_is_known(frame->opcode))
         return "a frame is of no known kind";
-    if (op >= WS_CLOSE && (!is_last(reader) || reader->left > WS_CONTROL))
-        return "a ping or a close is in pieces, or too long";
-    if (op == WS_MORE && !reader->in_message)
+    if (frame->opcode == WS_MORE && !reader->in_message)
         return "a message goes on that did not begin";
-    if ((op == WS_TEXT || op == WS_BINARY) && reader->in_message)
+    if ((frame->opcode == WS_TEXT || frame->opcode == WS_BINARY) && reader->in_message)
         return "a message begins within another";
-    return reader->left >> 63 ? "a frame is longer than any" : NULL;
+    return NULL;
 }
 
-static void head_end(struct ws_reader *reader) {
-    uint64_t left = reader->head[1] & 127;
-    if (left >= 126) {
-        left = 0;
-        for (size_t i = 2; i < head_wanted(reader); i++)
-            left = left << 8 | reader->head[i];
-    }
-    reader->left = left;
-}
-
-static void message_begin(struct ws_reader *reader) {
-    enum ws_op op = op_of(reader);
-    if (op >= WS_CLOSE) {
+static void frame_begin(struct ws_reader *reader, const struct wslay_frame_iocb *frame) {
+    reader->in_frame = true;
+    reader->left = frame->payload_length;
+    if (wslay_is_ctrl_frame(frame->opcode)) {
         reader->control_len = 0;
         return;
     }
-    if (!reader->in_message) {
-        reader->len = 0;
-        reader->length = 0;
-    }
+    if (!reader->in_message)
+        reader->message.len = reader->length = 0;
     reader->in_message = true;
-    reader->length =
-        reader->left > UINT64_MAX - reader->length ? UINT64_MAX : reader->length + reader->left;
+    reader->length = frame->payload_length > UINT64_MAX - reader->length
+                         ? UINT64_MAX
+                         : reader->length + frame->payload_length;
 }
 
-static void message_add(struct ws_reader *reader, struct str part) {
-    if (reader->length > reader->most) {
-        reader->len = 0; /* too long: only its length is counted */
-        return;
-    }
-    if (reader->len + part.len > reader->cap) {
-        size_t cap = reader->cap ? reader->cap : 4096;
-        while (cap < reader->len + part.len)
-            cap *= 2;
-        char *at = realloc(reader->at, cap);
-        if (!at)
-            memory_exhausted();
-        reader->at = at;
-        reader->cap = cap;
-    }
-    memcpy(reader->at + reader->len, part.at, part.len);
-    reader->len += part.len;
+/* Of a message that is too long, only the length is kept. */
+static void frame_add(struct ws_reader *reader, const struct wslay_frame_iocb *frame) {
+    reader->left -= frame->data_length;
+    if (wslay_is_ctrl_frame(frame->opcode)) {
+        must(reader->control_len + frame->data_length <= WS_CONTROL);
+        memcpy(reader->control + reader->control_len, frame->data, frame->data_length);
+        reader->control_len += frame->data_length;
+    } else if (reader->length > reader->most)
+        reader->message.len = 0;
+    else if (!buffer_add(&reader->message, frame->data, frame->data_length))
+        memory_exhausted();
 }
 
 static enum ws_got close_end(struct ws_reader *reader, struct str *ret_text) {
@@ -292,78 +241,61 @@ static enum ws_got message_end(struct ws_reader *reader, struct str *ret_text) {
     reader->in_message = false;
     if (reader->length > reader->most)
         return WS_SKIPPED;
-    *ret_text = (struct str){reader->at ? reader->at : "", reader->len};
+    *ret_text = buffer_str(&reader->message);
     if (!str_is_text(*ret_text))
         return wrong(reader, WS_NO_TEXT, "it sent what is no text", ret_text);
     return WS_MESSAGE;
 }
 
 /* WS_NOTHING: a fragment ended, and more follow. */
-static enum ws_got frame_end(struct ws_reader *reader, struct str *ret_text) {
-    enum ws_op op = op_of(reader);
-    reader->in_payload = false;
-    reader->head_len = 0;
+static enum ws_got frame_end(struct ws_reader *reader, const struct wslay_frame_iocb *frame,
+                             struct str *ret_text) {
+    reader->in_frame = false;
     *ret_text = (struct str){reader->control, reader->control_len};
-    if (op == WS_PING || op == WS_PONG)
-        return op == WS_PING ? WS_PINGED : WS_PONGED;
-    if (op == WS_CLOSE)
-        return close_end(reader, ret_text);
-    return is_last(reader) ? message_end(reader, ret_text) : WS_NOTHING;
+    switch (frame->opcode) {
+    case WS_PING: return WS_PINGED;
+    case WS_PONG: return WS_PONGED;
+    case WS_CLOSE: return close_end(reader, ret_text);
+    default: return frame->fin ? message_end(reader, ret_text) : WS_NOTHING;
+    }
 }
 
-static struct str bytes_take(struct str *bytes, uint64_t most) {
-    struct str part = {bytes->at, bytes->len < most ? bytes->len : (size_t)most};
-    *bytes = (struct str){bytes->at + part.len, bytes->len - part.len};
-    return part;
-}
-
-static const char *head_take(struct ws_reader *reader, struct str *bytes) {
-    while (bytes->len > 0 && reader->head_len < head_wanted(reader)) {
-        reader->head[reader->head_len++] = (uint8_t)bytes->at[0];
-        bytes_take(bytes, 1);
-    }
-    if (reader->head_len < head_wanted(reader))
-        return NULL;
-    head_end(reader);
-    const char *why = head_wrong(reader);
-    if (!why) {
-        message_begin(reader);
-        reader->in_payload = true;
-    }
-    return why;
-}
-
-static void payload_take(struct ws_reader *reader, struct str *bytes) {
-    struct str part = bytes_take(bytes, reader->left);
-    reader->left -= part.len;
-    if (part.len == 0)
-        return;
-    if (op_of(reader) < WS_CLOSE) {
-        message_add(reader, part);
-        return;
-    }
-    memcpy(reader->control + reader->control_len, part.at, part.len);
-    reader->control_len += part.len;
+/* Takes a piece of a frame; its end may complete something. */
+static enum ws_got frame_take(struct ws_reader *reader, const struct wslay_frame_iocb *frame,
+                              struct str *ret_text) {
+    const char *why = reader->in_frame ? NULL : frame_wrong(reader, frame);
+    if (why)
+        return wrong(reader, WS_PROTOCOL, why, ret_text);
+    if (frame->opcode == WS_BINARY)
+        return wrong(reader, WS_UNSUPPORTED, "it sent what is no text", ret_text);
+    if (!reader->in_frame)
+        frame_begin(reader, frame);
+    frame_add(reader, frame);
+    return reader->left == 0 ? frame_end(reader, frame, ret_text) : WS_NOTHING;
 }
 
 enum ws_got ws_next(struct ws_reader *reader, struct str *bytes, struct str *ret_text) {
-    while (bytes->len > 0) {
-        const char *why = reader->in_payload ? NULL : head_take(reader, bytes);
-        if (why)
-            return wrong(reader, WS_PROTOCOL, why, ret_text);
-        if (reader->in_payload && op_of(reader) == WS_BINARY)
-            return wrong(reader, WS_UNSUPPORTED, "it sent what is no text", ret_text);
-        if (!reader->in_payload)
-            continue;
-        payload_take(reader, bytes);
-        enum ws_got got = reader->left == 0 ? frame_end(reader, ret_text) : WS_NOTHING;
-        if (got != WS_NOTHING)
-            return got;
+    static const struct wslay_frame_callbacks CALLBACKS = {.recv_callback = bytes_give};
+    enum ws_got got = WS_NOTHING;
+    if (!reader->frames)
+        reader->frames = frames_make(&CALLBACKS, reader);
+    reader->bytes = *bytes;
+    while (got == WS_NOTHING) {
+        struct wslay_frame_iocb frame;
+        ssize_t len = wslay_frame_recv(reader->frames, &frame);
+        if (len == WSLAY_ERR_WANT_READ && reader->bytes.len == 0)
+            break;
+        if (len >= 0)
+            got = frame_take(reader, &frame, ret_text);
+        else if (len != WSLAY_ERR_WANT_READ)
+            got = wrong(reader, WS_PROTOCOL, "a frame's header breaks RFC 6455", ret_text);
     }
-    return WS_NOTHING;
+    *bytes = reader->bytes;
+    return got;
 }
 
 void ws_reader_free(struct ws_reader *reader) {
-    free(reader->at);
+    wslay_frame_context_free(reader->frames);
+    buffer_free(&reader->message);
     *reader = (struct ws_reader){.most = reader->most};
 }

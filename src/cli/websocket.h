@@ -3,7 +3,7 @@
  * reads anything. */
 #pragma once
 
-#include "base/str.h"
+#include "base/buffer.h"
 
 #include <stdint.h>
 
@@ -11,7 +11,6 @@ enum {
     WS_RANDOM = 16,    /* random bytes of a handshake's key */
     WS_KEY = 24,       /* the same in base64 */
     WS_CONTROL = 125,  /* most bytes of a ping or a close */
-    WS_HEAD = 14,      /* most bytes before a frame's payload */
     WS_ANSWER = 16384, /* bytes of the answer to the handshake */
     WS_ADDRESS = 256   /* bytes of a host or a path */
 };
@@ -48,8 +47,8 @@ const char *ws_answer_wrong(struct str head, const char *key);
 
 /* ---- outgoing frames ---- */
 
-/* `to` has room for the payload and WS_HEAD bytes. Returns how many were written. */
-size_t ws_frame(char *to, enum ws_op op, struct str payload, const uint8_t mask[4]);
+/* Appends the frame. A ping, a pong or a close has at most WS_CONTROL bytes of payload. */
+void ws_frame(struct buffer *to, enum ws_op op, struct str payload, const uint8_t mask[4]);
 
 /* ---- incoming messages ---- */
 
@@ -66,21 +65,21 @@ enum ws_got {
 struct ws_reader {
     size_t most; /* longest message, in bytes */
     /* the frame that is being read */
-    uint8_t head[10];
-    size_t head_len;
+    struct wslay_frame_context *frames; /* may hold bytes that ws_next() has consumed */
+    struct str bytes;                   /* during ws_next(): not consumed yet */
+    bool in_frame;
     uint64_t left;
-    bool in_payload;
     char control[WS_CONTROL];
     size_t control_len;
     /* the message */
     bool in_message;
     uint64_t length;
-    char *at;
-    size_t len, cap;
+    struct buffer message;
     /* the close */
     uint16_t code;
 };
 
-/* Consumes `bytes` from the front until something is complete. ret_text is valid until the next call. */
+/* Consumes `bytes` from the front until something is complete; call it until it returns WS_NOTHING. ret_text is valid
+ * until the next call. */
 enum ws_got ws_next(struct ws_reader *reader, struct str *bytes, struct str *ret_text);
 void ws_reader_free(struct ws_reader *reader);

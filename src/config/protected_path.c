@@ -1,16 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Matches the path of a file against an entry of verify.protect or verify.rules. */
 #include "config/protected_path.h"
+
+#include "base/path.h"
 
 #include <fnmatch.h>
 #include <string.h>
-
-static struct str base_name(struct str path) {
-    for (size_t i = path.len; i-- > 0;)
-        if (path.at[i] == '/')
-            return (struct str){path.at + i + 1, path.len - i - 1};
-    return path;
-}
 
 /* "tests/" matches a folder of that name anywhere; "ci/run/" matches only that folder. */
 static bool folder_matches(struct str folder, struct str path) {
@@ -27,6 +21,14 @@ bool judged_matches(struct str pattern, struct str path, struct arena *arena) {
         return false;
     if (pattern.at[pattern.len - 1] == '/')
         return folder_matches(pattern, path);
-    struct str subject = memchr(pattern.at, '/', pattern.len) ? path : base_name(path);
+    struct str subject = memchr(pattern.at, '/', pattern.len) ? path : path_name(path);
     return fnmatch(arena_cstr(arena, pattern), arena_cstr(arena, subject), 0) == 0;
+}
+
+bool judged_matches_any(const struct str *patterns, size_t count, struct str path,
+                        struct arena *arena) {
+    for (size_t i = 0; i < count; i++)
+        if (judged_matches(patterns[i], path, arena))
+            return true;
+    return false;
 }

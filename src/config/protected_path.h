@@ -7,3 +7,5 @@
 
 /* A pattern that ends in "/" matches a folder; one without "/" matches the name of a file, any other its whole path. */
 bool judged_matches(struct str pattern, struct str path, struct arena *arena);
+bool judged_matches_any(const struct str *patterns, size_t count, struct str path,
+                        struct arena *arena);

@@ -192,7 +192,7 @@ static enum bound agent_bound(const struct admission_view *view, const struct pe
         return BOUND_UNKNOWN;
     bool all = policy->dispatch.allow_agents.len == 0 ||
                str_equal(policy->dispatch.allow_agents, STR("*"));
-    return all || list_has_word(policy->dispatch.allow_agents, str_of(permit->agent))
+    return all || str_has_word(policy->dispatch.allow_agents, str_of(permit->agent))
                ? BOUND_NONE
                : BOUND_NOT_ALLOWED;
 }

@@ -16,39 +16,10 @@ struct assignment *assignment_at_hand(struct deciding *d) {
                : NULL;
 }
 
-static struct str hex_of(const struct hash *hash, struct arena *arena) {
-    char text[2 * sizeof hash->bytes + 1];
-    if (hash_is_zero(hash))
-        return (struct str){0};
-    hex_write(text, hash->bytes, sizeof hash->bytes);
-    return arena_copy(arena, str_of(text));
-}
-
 /* STORE-03, ASSIGN-01: the row that people read, also when the assignment is over. */
 void assignment_row_write(struct deciding *d, const struct assignment *assignment) {
-    const struct node *node = plan_node(&d->decision->plan, assignment->node);
-    char run[ID_TEXT + 1] = "";
-    if (assignment->run)
-        id_format(effect_id(d->decision->goal.id, assignment->run - 1), run);
-    struct assignment_row row = {
-        .id = assignment_id(assignment, d->out),
-        .node = node ? node_id(node) : STR(""),
-        .agent = str_of(assignment->agent),
-        .session = str_of(assignment->session),
-        .status = str_of(ASSIGNMENT_STATUS[assignment->status].name),
-        .instruction_hash = hex_of(&assignment->delivery.instruction, d->out),
-        .run = str_of(run),
-        .recovery = str_of(name_of(&RUNG_NAMES, assignment->recovery.first)),
-        .blocked_reason = str_of(assignment->wait.reason),
-        .created_at = assignment->created_at,
-        .updated_at = assignment->updated_at,
-        .last_dispatch_at = assignment->delivery.last_at,
-        .last_activity_at = assignment->liveness.last_activity_at,
-        .expected_next_at = assignment->liveness.expected_next_at,
-        .idle_after = assignment->liveness.idle_after,
-        .last_retry_at = assignment->recovery.last_retry_at,
-        .backoff_until = assignment->recovery.backoff_until,
-        .retries = assignment->recovery.retries};
+    struct assignment_row row =
+        assignment_row_make(assignment, &d->decision->plan, d->decision->goal.id, d->out);
     decide_part(d, (struct part_change){.kind = PART_ASSIGNMENT_ROW,
                                         .n = assignment->n,
                                         .name = row.id,
@@ -303,7 +274,7 @@ void dispatch_history(struct deciding *d, const struct assignment *assignment, e
                            .assignment = assignment_id(assignment, d->out),
                            .mode = starts ? STR("sessions_spawn") : STR("sessions_send"),
                            .target = str_of(assignment->session),
-                           .instruction_hash = hex_of(&assignment->delivery.instruction, d->out),
+                           .instruction_hash = hash_hex(&assignment->delivery.instruction, d->out),
                            .result = str_of(name_of(&DELIVERY_NAMES, result)),
                            .run = arena_copy(d->out, str_of(run)),
                            .notes = str_cut_utf8(notes, LIMIT_LINE)};

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Replays a goal: checks that the same inputs give the same decisions. */
 #include "core/replay.h"
 
 static const char *const REPLAYED[REPLAYEDS] = {"same",     "differs",   "cut",

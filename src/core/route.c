@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Routes questions to people: decides on which channels a question is sent, and when. */
 #include "core/route.h"
 
 static const int64_t HOUR = MINUTES(60);

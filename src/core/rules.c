@@ -2,13 +2,6 @@
 /* Shared by the rules: writes decisions down, and changes states. */
 #include "core/rules.h"
 
-void name_put(char *to, size_t size, struct str from) {
-    struct str cut = str_cut_utf8(from, size - 1);
-    memset(to, 0, size);
-    if (cut.len > 0)
-        memcpy(to, cut.at, cut.len);
-}
-
 /* ---- lists that grow in the arena ---- */
 
 static void *grown(struct arena *arena, const void *from, size_t size, uint32_t count,
@@ -90,20 +83,10 @@ void decide_refuse(struct deciding *d, enum error error) {
     decide_refuse_because(d, error, (struct str){0});
 }
 
-bool list_has_word(struct str list, struct str word) {
-    for (size_t i = 0; i + word.len <= list.len; i++) {
-        bool begins = i == 0 || list.at[i - 1] == ' ';
-        bool ends = i + word.len == list.len || list.at[i + word.len] == ' ';
-        if (begins && ends && memcmp(list.at + i, word.at, word.len) == 0)
-            return word.len > 0;
-    }
-    return false;
-}
-
 /* PLAN-23: the overseer, a person, or an agent that the operator named may change plans. */
 bool decide_may_plan(struct deciding *d) {
     if (d->signal->sender.by != WHO_AGENT ||
-        list_has_word(d->policy->plans.agents, d->signal->sender.actor))
+        str_has_word(d->policy->plans.agents, d->signal->sender.actor))
         return true;
     decide_refuse(d, ERROR_UNAUTHORIZED);
     return false;

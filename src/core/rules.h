@@ -299,11 +299,6 @@ void questions_drop(struct deciding *, uint32_t assignment,
                     struct str rule);                   /* those of an assignment that is over */
 void questions_end(struct deciding *, struct str rule); /* all of them: the goal is over */
 
-bool list_has_word(struct str list, struct str word); /* separated by spaces */
-
-/* Copies a name into a row: cut to fit. */
-void name_put(char *to, size_t size, struct str from);
-
 /* step_check.c: checks that each row that a step changes is stored, and that a record names it. */
 void names_keep(struct deciding *, enum record_type type, const struct evidence *evidence);
 void step_check(struct deciding *);

@@ -9,7 +9,7 @@
 bool agent_is_allowed(const struct deciding *d, const struct policy_agent *agent) {
     struct str allowed = d->policy->dispatch.allow_agents;
     return allowed.len == 0 || str_equal(allowed, STR("*")) ||
-           list_has_word(allowed, str_of(agent->id));
+           str_has_word(allowed, str_of(agent->id));
 }
 
 /* A session that a person named to be watched: it is given no work, so the policy need not know it. */

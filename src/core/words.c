@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Writes the instructions that agents are sent. */
 #include "core/words.h"
 
 /* How much of each text is sent, in bytes as sent: together less than an instruction may have. */

@@ -20,6 +20,7 @@
 #include "http/http_server.h"
 #include "http/mcp_session.h"
 #include "ledger/host_claim.h"
+#include "model/store_address.h"
 #include "runs/executor.h"
 #include "runs/run_table.h"
 #include "runs/try_agents.h"
@@ -598,7 +599,7 @@ int main(int argc, char **argv) {
                         daemon.options.settings->secrets.redact.count))
         return 1;
     bool locked = !options_is_sqlite(&daemon.options) ||
-                  (instance_lock_take(&daemon.lock, daemon.options.store + strlen("sqlite:"),
+                  (instance_lock_take(&daemon.lock, store_address_file(daemon.options.store),
                                       SCHEMA_VERSION, error, sizeof error) &&
                    instance_lock_is_only_name(&daemon.lock, error, sizeof error));
     if (!locked || !daemon_open(&daemon, error, sizeof error)) {

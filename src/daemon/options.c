@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Reads the daemon's options from flags and settings. */
 #include "daemon/options.h"
+
+#include "model/store_address.h"
 
 #include <getopt.h>
 #include <stdio.h>
@@ -158,12 +159,11 @@ static void folder_make(char *path) {
 
 /* If no store was named, the daemon creates the folder of the default one. */
 static void store_folder_make(const struct options *options) {
-    static const char SQLITE[] = "sqlite:";
     const struct setting *row = setting_find(STR("storage.store")).row;
     char path[sizeof options->store];
     if (options->settings->source.origins[setting_place(row)].origin != ORIGIN_DEFAULT)
         return;
-    snprintf(path, sizeof path, "%s", options->store + strlen(SQLITE));
+    snprintf(path, sizeof path, "%s", store_address_file(options->store));
     *strrchr(path, '/') = 0;
     folder_make(path);
 }
@@ -231,7 +231,7 @@ int options_parse(struct options *options, int argc, char **argv) {
 }
 
 bool options_is_sqlite(const struct options *options) {
-    return strncmp(options->store, "sqlite:", 7) == 0;
+    return store_address_file(options->store) != NULL;
 }
 
 void options_settle(struct options *options) {

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Code that all drivers share. */
 #include "drivers/drive.h"
 #include "base/seam.h"
 
@@ -33,47 +32,30 @@ bool drive_line_is_too_long(const struct drive_lines *lines) {
 
 /* ---- feeding input ---- */
 
-static void input_add(struct drive_input *input, struct str bytes) {
-    if (input->len + bytes.len > input->cap) {
-        size_t cap = input->cap ? input->cap : 4096;
-        while (cap < input->len + bytes.len)
-            cap *= 2;
-        char *at = realloc(input->at, cap);
-        if (!at)
-            memory_exhausted();
-        input->at = at;
-        input->cap = cap;
-    }
-    if (bytes.len > 0)
-        memcpy(input->at + input->len, bytes.at, bytes.len);
-    input->len += bytes.len;
-}
-
 static void input_drop(struct drive_input *input, uint64_t below) {
-    must(below >= input->offset && below <= input->offset + input->len);
-    size_t used = (size_t)(below - input->offset);
-    if (used > 0)
-        memmove(input->at, input->at + used, input->len - used);
-    input->len -= used;
+    must(below >= input->offset);
+    buffer_drop(&input->bytes, (size_t)(below - input->offset));
     input->offset = below;
 }
 
 void drive_input(struct drive_input *input, const struct driver *driver, void *state,
                  struct str bytes, uint64_t offset, int64_t now, struct drive_out *out) {
-    if (input->len == 0)
+    struct buffer *kept = &input->bytes;
+    if (kept->len == 0)
         input->offset = driver->resume_at(state);
-    uint64_t end = input->offset + input->len;
+    uint64_t end = drive_input_end(input);
     must(offset <= end);
     if (offset + bytes.len <= end)
         return;
     size_t known = (size_t)(end - offset);
-    input_add(input, (struct str){bytes.at + known, bytes.len - known});
-    driver->feed(state, (struct str){input->at, input->len}, input->offset, now, out);
+    if (!buffer_add(kept, bytes.at + known, bytes.len - known))
+        memory_exhausted();
+    driver->feed(state, buffer_str(kept), input->offset, now, out);
     input_drop(input, driver->resume_at(state));
 }
 
 void drive_input_free(struct drive_input *input) {
-    free(input->at);
+    buffer_free(&input->bytes);
     *input = (struct drive_input){0};
 }
 
@@ -205,19 +187,6 @@ bool drive_tag_next(struct str *rest, struct id *ret_dispatch) {
             return true;
     }
     return false;
-}
-
-void drive_uuid(struct id id, char text[DRIVE_UUID + 1]) {
-    id.bytes[6] = (uint8_t)((id.bytes[6] & 0x0F) | 0x40);
-    id.bytes[8] = (uint8_t)((id.bytes[8] & 0x3F) | 0x80);
-    static const struct {
-        uint8_t at, from, count;
-    } PARTS[] = {{0, 0, 4}, {9, 4, 2}, {14, 6, 2}, {19, 8, 2}, {24, 10, 6}};
-    for (size_t i = 0; i < count_of(PARTS); i++) {
-        hex_write(text + PARTS[i].at, id.bytes + PARTS[i].from, PARTS[i].count);
-        text[PARTS[i].at + 2 * PARTS[i].count] = '-';
-    }
-    text[DRIVE_UUID] = 0;
 }
 
 /* ---- JSON ---- */

@@ -141,10 +141,6 @@ void drive_break(struct drive_out *out, uint64_t offset, const char *format, ...
 struct str drive_tagged(struct id dispatch, struct str text, struct arena *arena);
 bool drive_tag_next(struct str *rest, struct id *ret_dispatch);
 
-/* An id in the form that agents expect: a UUID of version 4. */
-enum { DRIVE_UUID = 36 };
-void drive_uuid(struct id id, char text[DRIVE_UUID + 1]);
-
 /* Makes every text of the events valid: bytes that are not UTF-8 become U+FFFD. */
 void drive_mend(struct drive_out *out);
 

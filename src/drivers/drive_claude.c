@@ -171,8 +171,8 @@ static const struct drive_var ENV[] = {
 
 static void session_launch(const struct drive_spec *spec, struct arena *arena,
                            struct drive_launch *launch) {
-    char uuid[DRIVE_UUID + 1];
-    drive_uuid(spec->run, uuid);
+    char uuid[UUID_TEXT + 1];
+    id_format_uuid(spec->run, uuid);
     launch_arg(launch, spec->session.len > 0 ? STR("--resume") : STR("--session-id"));
     launch_arg(launch, spec->session.len > 0 ? spec->session : arena_copy(arena, str_of(uuid)));
     if (spec->model.len > 0) {
@@ -237,9 +237,9 @@ static void control_say(struct claude *claude, const char *subtype, struct drive
 static void claude_begin(void *state, const struct drive_spec *spec, int64_t now,
                          struct drive_out *out) {
     struct claude *claude = state;
-    char uuid[DRIVE_UUID + 1];
+    char uuid[UUID_TEXT + 1];
     must(claude->stage == CLAUDE_NOTHING);
-    drive_uuid(spec->run, uuid);
+    id_format_uuid(spec->run, uuid);
     claude->stage = CLAUDE_HELLO;
     claude->by = time_after(now, HELLO_WITHIN);
     if (!drive_keep(claude->session, sizeof claude->session,
@@ -257,9 +257,9 @@ static bool claude_ready(const void *state) {
 static void claude_send(void *state, struct id dispatch, struct str text, int64_t now,
                         struct drive_out *out) {
     struct claude *claude = state;
-    char uuid[DRIVE_UUID + 1];
+    char uuid[UUID_TEXT + 1];
     must(claude_ready(claude));
-    drive_uuid(dispatch, uuid);
+    id_format_uuid(dispatch, uuid);
     turn_begin(&claude->turn, dispatch, now);
     claude->queued = claude->limited = false;
     claude->limited_until = 0;
@@ -364,8 +364,8 @@ static void response_read(struct claude *claude, const json_t *frame, int64_t no
 }
 
 static bool uuid_is_ours(const struct claude *claude, const json_t *uuid) {
-    char ours[DRIVE_UUID + 1];
-    drive_uuid(claude->turn.dispatch, ours);
+    char ours[UUID_TEXT + 1];
+    id_format_uuid(claude->turn.dispatch, ours);
     return claude->turn.open && str_equal(drive_json_text(uuid), str_of(ours));
 }
 

@@ -358,7 +358,7 @@ static void connect_answered(struct claw *claw, const json_t *payload, int64_t n
                              struct drive_out *out) {
     struct str agent =
         drive_json_text(drive_json_at(payload, "snapshot.sessionDefaults.defaultAgentId"));
-    char uuid[DRIVE_UUID + 1];
+    char uuid[UUID_TEXT + 1];
     (void)now;
     if (drive_json_count(json_object_get(payload, "protocol")) != CLAW_PROTOCOL) {
         claw_break(claw, out, "it does not speak version 4 of the protocol", STR(""));
@@ -366,7 +366,7 @@ static void connect_answered(struct claw *claw, const json_t *payload, int64_t n
     }
     if (agent.len == 0 || agent.len > CLAW_WORD / 2 || !str_is_text(agent))
         agent = STR("main");
-    drive_uuid(claw->run, uuid);
+    id_format_uuid(claw->run, uuid);
     if (!claw->session[0])
         snprintf(claw->session, sizeof claw->session, "agent:%.*s" CLAW_OURS "%s", STR_ARG(agent),
                  uuid);

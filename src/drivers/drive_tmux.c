@@ -228,14 +228,14 @@ static void paste_say(struct id dispatch, struct str text, struct drive_out *out
 static void tmux_begin(void *state, const struct drive_spec *spec, int64_t now,
                        struct drive_out *out) {
     struct tmux *tmux = state;
-    char uuid[DRIVE_UUID + 1];
+    char uuid[UUID_TEXT + 1];
     const struct tmux_quirk *quirk = tmux_quirk_named(spec->quirk);
     must(tmux->stage == TMUX_NOTHING);
     if (!quirk) {
         tmux_break(tmux, out, "the settings say that it is something else now");
         return;
     }
-    drive_uuid(spec->run, uuid);
+    id_format_uuid(spec->run, uuid);
     tmux->quirk = tmux_quirk_row(quirk);
     tmux->stage = TMUX_BOOTS;
     tmux->by = time_after(now, BOOT_WITHIN);

@@ -79,13 +79,7 @@ void turn_accept(struct drive_turn *turn, uint64_t offset, struct drive_out *out
 }
 
 void drive_words_add(struct drive_words *words, struct str text) {
-    if (text.len > DRIVE_WORDS)
-        text = (struct str){text.at + text.len - DRIVE_WORDS, DRIVE_WORDS};
-    size_t keep = words->len + text.len > DRIVE_WORDS ? DRIVE_WORDS - text.len : words->len;
-    memmove(words->at, words->at + words->len - keep, keep);
-    if (text.len > 0)
-        memcpy(words->at + keep, text.at, text.len);
-    words->len = (uint32_t)(keep + text.len);
+    words->len = (uint32_t)tail_add(words->at, sizeof words->at, words->len, text);
 }
 
 void turn_words(struct drive_turn *turn, struct str text, int64_t now, uint64_t offset,

@@ -11,6 +11,7 @@
 #pragma once
 
 #include "base/arena.h"
+#include "base/buffer.h"
 #include "model/assignment.h"
 #include "model/driver_list.h"
 #include "model/effect.h"
@@ -222,10 +223,13 @@ const struct driver *driver_usual(struct str kind); /* for this kind of agent, i
 
 /* Output of an agent that its driver has not consumed: kept beside the state, and read again after a restart. */
 struct drive_input {
-    char *at;
-    size_t len, cap;
+    struct buffer bytes;
     uint64_t offset; /* of the first byte */
 };
+
+static inline uint64_t drive_input_end(const struct drive_input *input) {
+    return input->offset + input->bytes.len;
+}
 
 /* Feeds bytes as they arrive. Skips bytes that were seen already; a gap is a broken invariant. */
 void drive_input(struct drive_input *input, const struct driver *driver, void *state,

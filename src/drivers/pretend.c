@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Simulates an agent as a state machine. */
 #include "drivers/pretend.h"
 
 enum { FULL = 10000, TOKENS_A_SIGN = 900, PRICE = 3, CHATTER_EVERY = 30 };

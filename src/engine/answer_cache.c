@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Caches answers as bytes for as long as they are valid. */
 #include "engine/answer_cache.h"
 
 #include "base/seam.h"

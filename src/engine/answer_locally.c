@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Answers the operations that the daemon handles by itself. */
 #include "engine/answer_locally.h"
 
 #include "engine/reload.h"

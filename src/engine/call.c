@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Carries out one operation, whichever interface it came through. */
 #include "engine/call.h"
 
 #include "engine/answer_locally.h"

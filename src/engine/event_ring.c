@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Ring of the newest events, which many followers will want. */
 #include "engine/event_ring.h"
 
 #include "ops/place.h"

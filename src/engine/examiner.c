@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Examines a SQLite store in the background if the start had no reason to examine all of it. */
 #include "engine/examiner.h"
 
 #include "engine/store_open.h"

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Collects what the daemon knows about itself. */
 #include "engine/facts.h"
 
 #include "sys/clock.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Delivers new records to followers. */
 #include "engine/follow.h"
 
+#include "base/buffer.h"
 #include "ops/place.h"
 #include "store/sqlite/sqlite.h"
 #include "sys/clock.h"
@@ -27,8 +27,8 @@ enum {
 
 /* A follower's own text: a page of the store, or what did not fit at once. */
 struct own_text {
-    char *at;
-    size_t len, sent, room;
+    struct buffer bytes;
+    size_t sent;
 };
 
 struct follower {
@@ -66,29 +66,18 @@ struct follow {
 
 /* ---- texts ---- */
 
-static bool text_add(struct own_text *text, const char *at, size_t len) {
-    if (text->len + len > text->room) {
-        size_t room = (text->len + len) * 2;
-        char *grown = realloc(text->at, room);
-        if (!grown)
-            return false;
-        text->at = grown;
-        text->room = room;
-    }
-    memcpy(text->at + text->len, at, len);
-    text->len += len;
-    return true;
+static void text_free(struct own_text *text) {
+    buffer_free(&text->bytes);
+    text->sent = 0;
 }
 
 static size_t text_take(struct own_text *text, char *to, size_t most) {
-    size_t left = text->len - text->sent, len = left < most ? left : most;
+    size_t left = text->bytes.len - text->sent, len = left < most ? left : most;
     if (len > 0)
-        memcpy(to, text->at + text->sent, len);
+        memcpy(to, text->bytes.at + text->sent, len);
     text->sent += len;
-    if (text->sent == text->len) {
-        free(text->at);
-        *text = (struct own_text){0};
-    }
+    if (text->sent == text->bytes.len)
+        text_free(text);
     return len;
 }
 
@@ -99,7 +88,7 @@ static bool text_add_gone(struct own_text *text, const struct cursor *now) {
     place_format(now, place);
     int len = snprintf(event, sizeof event, "id: %s\nevent: gone\ndata: {\"next\":\"%s\"}\n\n",
                        place, place);
-    return text_add(text, event, (size_t)len);
+    return buffer_add(&text->bytes, event, (size_t)len);
 }
 
 /* ---- followers ---- */
@@ -114,7 +103,7 @@ static bool wants(const struct follower *follower, const struct ringed *event) {
 static void follower_let_go(struct follower *follower) {
     if (--follower->holders > 0)
         return;
-    free(follower->text.at);
+    text_free(&follower->text);
     free(follower);
 }
 
@@ -191,7 +180,7 @@ static size_t ring_take(struct follower *follower, char *to, size_t most) {
         if (!wants(follower, event))
             continue;
         if (event->len > most - len) {
-            if (len > 0 || !text_add(&follower->text, event->text, event->len))
+            if (len > 0 || !buffer_add(&follower->text.bytes, event->text, event->len))
                 break;
             len = text_take(&follower->text, to, most);
         } else {
@@ -263,11 +252,10 @@ static void ask_call(void *with) {
 }
 
 static struct store *store_for_reading(const char *where, char *error, size_t error_size) {
-    static const char SQLITE[] = "sqlite:";
-    if (strncmp(where, SQLITE, strlen(SQLITE)) != 0)
-        return store_open(str_of(where), error, error_size);
     struct sqlite_options options = {
-        .path = where + strlen(SQLITE), .busy_ms = 2000, .read_only = true};
+        .path = store_address_file(where), .busy_ms = 2000, .read_only = true};
+    if (!options.path)
+        return store_open(str_of(where), error, error_size);
     return sqlite_open(&options, error, error_size);
 }
 
@@ -426,7 +414,7 @@ static bool page_render(struct own_text *text, const struct store_answer *answer
         return false;
     for (uint32_t i = 0; i < answer->log_count; i++) {
         struct ringed *event = ringed_new(&answer->log[i]);
-        bool added = event && text_add(text, event->text, event->len);
+        bool added = event && buffer_add(&text->bytes, event->text, event->len);
         free(event);
         if (!added)
             return false;
@@ -447,11 +435,11 @@ static void follower_has_all(struct follower *follower, const struct store_answe
 
 static void follower_is_fed(struct follower *follower, struct own_text text,
                             const struct store_answer *answer) {
-    free(follower->text.at);
+    text_free(&follower->text);
     follower->text = text;
     follower->at = answer->reached;
     follower_has_all(follower, answer);
-    if (text.len > 0 || follower->in_ring)
+    if (text.bytes.len > 0 || follower->in_ring)
         follower_wake(follower);
     else
         follower->follow->hungry = true; /* the follower wanted nothing of that page */
@@ -469,14 +457,14 @@ static bool feed(struct follow *follow, struct follower *follower) {
     if (read && !follower->left)
         follower_is_fed(follower, text, &answer);
     else
-        free(text.at);
+        text_free(&text);
     follower_let_go(follower);
     return read;
 }
 
 static struct follower *hungry_one(struct follow *follow) {
     for (struct follower *it = follow->followers; it; it = it->next)
-        if (it->sleeps && it->text.len == 0 && !follower_enters(it) && !it->at.from_now)
+        if (it->sleeps && it->text.bytes.len == 0 && !follower_enters(it) && !it->at.from_now)
             return it;
     return NULL;
 }
@@ -576,7 +564,7 @@ static bool look_is_due(struct follow *follow, int64_t now) {
     pthread_mutex_lock(&follow->lock);
     bool due = now - follow->looked_at >= GATHER;
     if (due && follow->wrote)
-        follow->looks = strncmp(follow->where, "sqlite:", 7) == 0 ? 0 : LOOKS_AFTER;
+        follow->looks = store_address_file(follow->where) ? 0 : LOOKS_AFTER;
     else if (due && follow->looks > 0)
         follow->looks--;
     if (due)

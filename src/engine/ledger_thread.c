@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The thread that runs the ledger. */
 #include "engine/ledger_thread.h"
 
 #include "base/seam.h"

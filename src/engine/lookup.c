@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Answers read requests. */
 #include "engine/lookup.h"
 
 #include "sys/crash_guard.h"

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Reads a policy back from its stored text. */
 #include "engine/policy_text.h"
 
 #include "config/config.h"

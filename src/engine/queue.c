@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Carries signals to the ledger thread. */
 #include "engine/queue.h"
 
 #include "sys/clock.h"

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Puts new settings into force while the daemon runs. */
 #include "engine/reload.h"
 
 #include "config/config.h"

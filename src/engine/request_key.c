@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Names a request, so that a repetition is recognised. */
 #include "engine/request_key.h"
 
 #include "sys/clock.h"

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Says whether this daemon may write. */
 #include "engine/safe_mode.h"
 
 #include "sys/log.h"

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Keeps reports on disk while the store is away. */
 #include "engine/spool.h"
 
 #include "sys/clock.h"

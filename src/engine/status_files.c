@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Writes the status files for the process that guards the daemon. */
 #include "engine/status_files.h"
 
 #include "sys/clock.h"
@@ -18,16 +17,6 @@ static const int64_t HANGS_AFTER =
     SECONDS(30); /* without a turn: the watchdog is no longer notified */
 
 /* ---- registration ---- */
-
-static void uuid_make(char text[37]) {
-    uint8_t b[16];
-    random_bytes(b, sizeof b);
-    b[6] = (uint8_t)((b[6] & 0x0f) | 0x40);
-    b[8] = (uint8_t)((b[8] & 0x3f) | 0x80);
-    snprintf(text, 37, "%02x%02x%02x%02x-%02x%02x-%02x%02x-%02x%02x-%02x%02x%02x%02x%02x%02x", b[0],
-             b[1], b[2], b[3], b[4], b[5], b[6], b[7], b[8], b[9], b[10], b[11], b[12], b[13],
-             b[14], b[15]);
-}
 
 /* A path may contain any character but NUL. */
 static size_t path_put(char *to, size_t size, const char *path) {
@@ -58,7 +47,9 @@ static uint64_t ticks_began(void) {
 
 bool registration_write(struct registration *registration) {
     char text[2 * PATH_MAX + 512], log_file[PATH_MAX], socket[PATH_MAX], boot[BOOT_ID + 1];
-    uuid_make(registration->instance);
+    struct id instance;
+    random_bytes(instance.bytes, sizeof instance.bytes);
+    id_format_uuid(instance, registration->instance);
     boot_id(boot);
     path_put(log_file, sizeof log_file, registration->log_file);
     path_put(socket, sizeof socket, registration->socket);

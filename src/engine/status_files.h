@@ -10,8 +10,8 @@
 
 struct registration {
     const char *folder, *socket;
-    const char *log_file; /* "": standard error */
-    char instance[37];    /* a random UUID, new at each start */
+    const char *log_file;         /* "": standard error */
+    char instance[UUID_TEXT + 1]; /* a random UUID, new at each start */
 };
 
 /* Before the first turn. False: the folder cannot be written. */

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Determines the state of the store at the start, and acts on it. */
 #include "engine/store_open.h"
 
 #include "store/dump.h"
@@ -14,10 +13,6 @@
 
 enum { MIGRATE_TRIES = 4, MIGRATE_PAUSE_MS = 500 };
 
-static const char *sqlite_path(const char *where) {
-    return strncmp(where, "sqlite:", 7) == 0 ? where + 7 : NULL;
-}
-
 void findings_log(const struct examination *found) {
     for (uint32_t i = 0; i < found->found && i < LIMIT_FINDINGS; i++)
         log_error("damaged: %s %s: %s", found->findings[i].table, found->findings[i].key,
@@ -27,7 +22,7 @@ void findings_log(const struct examination *found) {
 /* C-05: a damaged store is set aside, never deleted, and never silently replaced by an empty one. */
 static bool damaged_replace(const struct opening *opening, struct examination *found, char *error,
                             size_t error_size) {
-    struct mend mend = {.path = sqlite_path(opening->where), .at = clock_wall()};
+    struct mend mend = {.path = store_address_file(opening->where), .at = clock_wall()};
     char place[MEND_PATH];
     findings_log(found);
     if (!mend_set_aside(&mend, place) || !instance_lock_closed(opening->lock) ||
@@ -43,7 +38,7 @@ static bool damaged_replace(const struct opening *opening, struct examination *f
 /* A store was set aside earlier and none is in its place: the daemon was stopped in between, or the new one was
  * removed. */
 static bool missing_replace(const struct opening *opening, char *error, size_t error_size) {
-    struct mend mend = {.path = sqlite_path(opening->where), .at = clock_wall()};
+    struct mend mend = {.path = store_address_file(opening->where), .at = clock_wall()};
     struct examination found = {.why =
                                     "it was found damaged earlier, and nothing stood in its place"};
     char place[MEND_PATH];
@@ -62,7 +57,7 @@ static bool missing_replace(const struct opening *opening, char *error, size_t e
 
 /* STORE-10: safe mode survives a restart of the daemon. */
 static bool mark_follow(const struct opening *opening, char *error, size_t error_size) {
-    struct mend mend = {.path = sqlite_path(opening->where)};
+    struct mend mend = {.path = store_address_file(opening->where)};
     char place[MEND_PATH] = "";
     bool safe = false;
     if (!mend_read_mark(&mend, &safe, place)) {
@@ -90,7 +85,7 @@ static bool cut_off_follow(const struct opening *opening) {
 
 static bool verdict_follow(const struct opening *opening, struct examination *found, char *error,
                            size_t error_size) {
-    bool sqlite = sqlite_path(opening->where);
+    bool sqlite = store_address_file(opening->where);
     switch (found->verdict) {
     case EXAMINE_DAMAGED:
     case EXAMINE_NOT_A_STORE:
@@ -137,7 +132,7 @@ static void examine(const struct opening *opening, struct examination *ret) {
 
 /* A half-filled store would look damaged. */
 static bool half_filled_found(const struct opening *opening) {
-    struct mend mend = {.path = sqlite_path(opening->where)};
+    struct mend mend = {.path = store_address_file(opening->where)};
     char place[MEND_PATH] = "";
     bool safe = false;
     if (!mend.path || access(mend.path, R_OK) != 0 || !mend_read_mark(&mend, &safe, place) ||
@@ -177,7 +172,7 @@ static bool server_is_old(const struct opening *opening) {
 
 bool opening_examine(const struct opening *opening, char *error, size_t error_size) {
     static struct examination found;
-    if (!sqlite_path(opening->where) && server_is_old(opening))
+    if (!store_address_file(opening->where) && server_is_old(opening))
         return true;
     examine(
         opening,
@@ -191,7 +186,7 @@ bool opening_examine(const struct opening *opening, char *error, size_t error_si
     }
     if (found.verdict != EXAMINE_SOUND)
         return verdict_follow(opening, &found, error, error_size);
-    if (!sqlite_path(opening->where))
+    if (!store_address_file(opening->where))
         return cut_off_follow(opening);
     return found.missing ? missing_replace(opening, error, error_size)
                          : mark_follow(opening, error, error_size);
@@ -220,7 +215,7 @@ static struct store *read_only(const char *path, char *error, size_t error_size)
 }
 
 struct store *opening_reader(const struct opening *opening, char *error, size_t error_size) {
-    const char *path = sqlite_path(opening->where);
+    const char *path = store_address_file(opening->where);
     struct mend mend = {.path = path};
     char place[MEND_PATH] = "";
     bool marked = false;

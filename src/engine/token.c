@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Identifies callers by their tokens. */
 #include "engine/token.h"
 
 #include "base/map.h"

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Reads and writes the file of tokens, and renders a token as JSON. */
 #include "engine/token_file.h"
 
 #include "base/time.h"

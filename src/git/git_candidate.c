@@ -65,16 +65,6 @@ static bool target_fetch(struct git_call *call, const struct git_repo *repo,
 
 /* ---- the base ---- */
 
-static bool commit_known(struct git_call *call, struct str commit) {
-    if (!git_is_commit_name(commit))
-        return git_fail(call, GIT_REFUSED, "a commit is named by its whole id");
-    int status = git_try(call, GIT_RESOLVE,
-                         GIT_ARGS(arena_format(call->arena, "%.*s^{commit}", STR_ARG(commit))));
-    if (status > 0)
-        git_fail(call, GIT_REFUSED, "our clone does not have commit %.*s", STR_ARG(commit));
-    return status == 0 && str_equal(git_line(call), commit);
-}
-
 /* Reads the base, target and snapshot of a conflict of this run. */
 static bool conflict_read(struct git_call *call, const struct git_run *run, struct str conflict,
                           struct str ret[3]) {
@@ -94,13 +84,6 @@ static bool conflict_read(struct git_call *call, const struct git_run *run, stru
     return true;
 }
 
-static bool is_listed(const struct git_merged *merged, struct str path) {
-    for (uint32_t i = 0; i < merged->conflict_count; i++)
-        if (str_equal(merged->conflicts[i], path))
-            return true;
-    return false;
-}
-
 /* `moved`: how the path differed between base and target at that time; `since`: how the agent has changed it since. */
 static bool counts_as_merged(const struct git_merged *then, const struct git_change *moved,
                              const struct git_change *since) {
@@ -108,7 +91,8 @@ static bool counts_as_merged(const struct git_merged *then, const struct git_cha
         return false;
     if (seam("planted every file is merged"))
         return true;
-    if (is_listed(then, moved->path) || git_entry_equal(since->after, moved->after))
+    if (str_is_among(moved->path, then->conflicts, then->conflict_count) ||
+        git_entry_equal(since->after, moved->after))
         return true;
     const struct git_change *clean = git_change_find(&then->taken, moved->path);
     return clean && git_entry_equal(since->after, clean->after);
@@ -283,7 +267,7 @@ static bool candidate_build(struct building *it) {
     struct git_merged merged;
     struct str before, commit;
     it->ret->onto = it->target;
-    if (!commit_known(call, work->snapshot) || !commit_known(call, it->run->base) ||
+    if (!git_commit_known(call, work->snapshot) || !git_commit_known(call, it->run->base) ||
         !date_set(call, work->snapshot) || !git_index_begin(call, it->run) || !base_find(it) ||
         !git_merge_trees(call, it->run, it->base, it->target, work->snapshot, &merged))
         return false;
@@ -343,19 +327,12 @@ static bool is_candidate(struct git_call *call, const struct git_run *run, struc
 
 bool git_candidate_check(struct git_call *call, const struct git_run *run, struct str commit,
                          struct str onto) {
-    if (!is_candidate(call, run, commit) || !commit_known(call, onto))
+    if (!is_candidate(call, run, commit) || !git_commit_known(call, onto))
         return false;
     int status = git_try(call, GIT_CONTAINS, GIT_ARGS(onto, commit));
     if (status > 0)
         git_fail(call, GIT_REFUSED, "%.*s is not on top of %.*s", STR_ARG(commit), STR_ARG(onto));
     return status == 0;
-}
-
-static struct str cut_at_line(struct str text, size_t most, bool *ret_cut) {
-    *ret_cut = text.len > most;
-    struct str cut = str_cut_utf8(text, most);
-    const char *end = *ret_cut && cut.len ? memrchr(cut.at, '\n', cut.len) : NULL;
-    return end ? (struct str){cut.at, (size_t)(end + 1 - cut.at)} : cut;
 }
 
 static bool text_read(struct git_call *call, const struct git_candidate *candidate,
@@ -388,7 +365,7 @@ struct git_answer git_candidate_diff(const struct git_context *context, const st
         git_candidate_check(&call, run, commit, onto) && candidate_read(&call, run, &candidate) &&
         text_read(&call, &candidate, &text)) {
         *ret = candidate;
-        *ret_text = cut_at_line(text, most, ret_cut);
+        *ret_text = git_cut_at_line(text, most, ret_cut);
     }
     return git_end(&call);
 }

@@ -2,13 +2,6 @@
 /* Produces the diff of an agent's changes for people: the same comparison as a measurement, as a patch. */
 #include "git/git_state.h"
 
-static struct str cut_at_line(struct str text, size_t most, bool *ret_cut) {
-    *ret_cut = text.len > most;
-    struct str cut = str_cut_utf8(text, most);
-    const char *end = *ret_cut ? memrchr(cut.at, '\n', cut.len) : NULL;
-    return end ? (struct str){cut.at, (size_t)(end + 1 - cut.at)} : cut;
-}
-
 struct git_answer git_tree_diff(const struct git_context *context, const struct git_repo *repo,
                                 const struct git_run *run, size_t most, struct arena *arena,
                                 struct git_measure *ret, struct str *ret_text, bool *ret_cut) {
@@ -19,7 +12,7 @@ struct git_answer git_tree_diff(const struct git_context *context, const struct 
         git_measure_take(&call, run, &measure) && git_changes_read(&call, run, &measure) &&
         git_do(&call, GIT_DIFF, GIT_ARGS(run->base, measure.snapshot))) {
         *ret = measure;
-        *ret_text = cut_at_line(call.out, most, ret_cut);
+        *ret_text = git_cut_at_line(call.out, most, ret_cut);
     }
     return git_end(&call);
 }

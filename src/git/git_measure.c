@@ -332,13 +332,6 @@ static bool snapshot_make(struct git_call *call, const struct git_run *run, stru
 
 /* ---- what changed ---- */
 
-static struct str field_next(struct str *left) {
-    struct str field = {left->at, strnlen(left->at, left->len)};
-    size_t used = field.len < left->len ? field.len + 1 : field.len;
-    *left = (struct str){left->at + used, left->len - used};
-    return field;
-}
-
 /* ":100644 100644 OLD NEW M", path; then "1<tab>2<tab>path" for each file in the same order. */
 static void file_read(struct str raw, struct str path, struct git_file *ret) {
     size_t length = (raw.len - strlen(":100644 100644   M")) / 2;
@@ -363,13 +356,13 @@ bool git_changes_read(struct git_call *call, const struct git_run *run, struct g
     struct git_file *files = arena_new(call->arena, struct git_file, GIT_FILES);
     struct str left = call->out;
     while (left.len && left.at[0] == ':') {
-        struct str raw = field_next(&left), path = field_next(&left);
+        struct str raw = git_field_next(&left), path = git_field_next(&left);
         if (ret->file_count == GIT_FILES)
             return git_fail(call, GIT_TOO_MUCH, "more than %d changed files", GIT_FILES);
         file_read(raw, path, &files[ret->file_count++]);
     }
     for (uint32_t i = 0; i < ret->file_count && left.len; i++) {
-        counts_read(field_next(&left), &files[i]);
+        counts_read(git_field_next(&left), &files[i]);
         ret->insertions += files[i].insertions;
         ret->deletions += files[i].deletions;
     }

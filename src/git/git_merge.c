@@ -16,22 +16,9 @@ static const struct str NO_MODE = STR("000000");
 
 /* ---- differences between two trees ---- */
 
-static struct str field_next(struct str *left) {
-    struct str field = {left->at, strnlen(left->at, left->len)};
-    size_t used = field.len < left->len ? field.len + 1 : field.len;
-    *left = (struct str){left->at + used, left->len - used};
-    return field;
-}
-
-static int path_order(struct str a, struct str b) {
-    size_t both = a.len < b.len ? a.len : b.len;
-    int order = both ? memcmp(a.at, b.at, both) : 0;
-    return order ? order : (a.len > b.len) - (a.len < b.len);
-}
-
 static int change_order(const void *a, const void *b) {
     const struct git_change *one = a, *two = b;
-    return path_order(one->path, two->path);
+    return str_compare(one->path, two->path);
 }
 
 /* ":100644 100644 OLD NEW M" */
@@ -52,7 +39,7 @@ bool git_changes(struct git_call *call, struct str from, struct str to, struct g
         fields += call->out.at[i] == 0;
     struct git_change *list = arena_new(call->arena, struct git_change, fields / 2 + 1);
     for (struct str left = call->out; left.len;) {
-        struct str raw = field_next(&left), path = field_next(&left);
+        struct str raw = git_field_next(&left), path = git_field_next(&left);
         if (!change_read(raw, path, &list[count++]))
             return git_fail(call, GIT_FAILED, "git diff-tree: a line that cannot be read");
     }
@@ -66,7 +53,7 @@ static uint32_t change_at(const struct git_changes *changes, struct str path) {
     uint32_t low = 0, high = changes->count;
     while (low < high) {
         uint32_t middle = low + (high - low) / 2;
-        if (path_order(changes->list[middle].path, path) < 0)
+        if (str_compare(changes->list[middle].path, path) < 0)
             low = middle + 1;
         else
             high = middle;
@@ -219,17 +206,10 @@ static bool part_make(struct merging *it, struct str parent, int side, struct st
     return true;
 }
 
-static bool has_conflict(const struct git_merged *merged, struct str path) {
-    for (uint32_t i = 0; i < merged->conflict_count; i++)
-        if (str_equal(merged->conflicts[i], path))
-            return true;
-    return false;
-}
-
 /* Git lists each file once for each side that touches it. */
 static void conflicts_read(struct merging *it, struct str names) {
     for (struct str last = {0}; names.len;) {
-        struct str name = field_next(&names);
+        struct str name = git_field_next(&names);
         if (name.len && !str_equal(name, last))
             conflict_add(it, last = name);
     }
@@ -249,12 +229,12 @@ static bool contents_merge(struct merging *it) {
     if (status < 0 || status > 1)
         return status > 0 && git_fail_command(call, GIT_MERGE);
     struct str left = call->out;
-    tree = field_next(&left);
+    tree = git_field_next(&left);
     conflicts_read(it, left);
     if (!git_changes(call, ours, tree, &made))
         return false;
     for (uint32_t i = 0; i < made.count; i++)
-        if (!has_conflict(it->ret, made.list[i].path))
+        if (!str_is_among(made.list[i].path, it->ret->conflicts, it->ret->conflict_count))
             taken_add(it, made.list[i].path, made.list[i].before, made.list[i].after);
     return true;
 }

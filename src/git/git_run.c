@@ -5,6 +5,7 @@
  * inherits the verb's locks: if this process is killed, the next verb waits until the last of our commands has ended. */
 #include "git/git_state.h"
 
+#include "base/buffer.h"
 #include "base/seam.h"
 
 #include <errno.h>
@@ -35,8 +36,8 @@ struct words {
 struct child {
     pid_t pid;
     int out, err;
-    char *output;
-    size_t output_length, output_room, output_most;
+    struct buffer output;
+    size_t output_most;
     char errors[GIT_ERRORS];
     size_t errors_length;
     bool too_long, too_much;
@@ -361,31 +362,8 @@ bool git_is_over(const struct git_call *call) {
 }
 
 static bool output_add(struct child *child, const char *at, size_t length) {
-    if (child->output_length + length > child->output_most)
-        return false;
-    if (child->output_length + length > child->output_room) {
-        size_t room = (child->output_length + length) * 2;
-        char *grown = realloc(child->output, room);
-        if (!grown)
-            return false;
-        child->output = grown;
-        child->output_room = room;
-    }
-    memcpy(child->output + child->output_length, at, length);
-    child->output_length += length;
-    return true;
-}
-
-static void errors_add(struct child *child, const char *at, size_t length) {
-    size_t most = sizeof child->errors;
-    if (length >= most) {
-        at += length - most;
-        length = most;
-    }
-    size_t keep = child->errors_length + length > most ? most - length : child->errors_length;
-    memmove(child->errors, child->errors + child->errors_length - keep, keep);
-    memcpy(child->errors + keep, at, length);
-    child->errors_length = keep + length;
+    return child->output.len + length <= child->output_most &&
+           buffer_add(&child->output, at, length);
 }
 
 /* False: that pipe is now closed. */
@@ -396,7 +374,9 @@ static bool child_read(struct child *child, int *fd) {
         return true;
     if (length > 0) {
         if (fd == &child->err)
-            errors_add(child, chunk, (size_t)length);
+            child->errors_length =
+                tail_add(child->errors, sizeof child->errors, child->errors_length,
+                         (struct str){chunk, (size_t)length});
         else if (!output_add(child, chunk, (size_t)length))
             child->too_much = true;
         return true;
@@ -473,9 +453,9 @@ static int child_carry(struct git_call *call, struct child *child, enum git_comm
     (void)seam("git-running");
     child_listen(call, child, until_ms);
     int status = child_end(child, until_ms);
-    call->out = arena_copy(call->arena, (struct str){child->output, child->output_length});
+    call->out = arena_copy(call->arena, buffer_str(&child->output));
     call->err = arena_copy(call->arena, (struct str){child->errors, child->errors_length});
-    free(child->output);
+    buffer_free(&child->output);
     if (child->too_long)
         git_fail(call, GIT_TOO_LONG, "git was ended after %lld s: %s",
                  (long long)((git_now_ms() - begun_ms) / 1000), GIT_ROWS[command].line);
@@ -521,4 +501,30 @@ bool git_is_commit_name(struct str s) {
         if (!(s.at[i] >= '0' && s.at[i] <= '9') && !(s.at[i] >= 'a' && s.at[i] <= 'f'))
             return false;
     return s.len == 40;
+}
+
+bool git_commit_known(struct git_call *call, struct str commit) {
+    if (!git_well(call))
+        return false;
+    if (!git_is_commit_name(commit))
+        return git_fail(call, GIT_REFUSED, "a commit is named by its whole id");
+    int status = git_try(call, GIT_RESOLVE,
+                         GIT_ARGS(arena_format(call->arena, "%.*s^{commit}", STR_ARG(commit))));
+    if (status > 0)
+        git_fail(call, GIT_REFUSED, "our clone does not have commit %.*s", STR_ARG(commit));
+    return status == 0 && str_equal(git_line(call), commit);
+}
+
+struct str git_field_next(struct str *left) {
+    struct str field = {left->at, strnlen(left->at, left->len)};
+    size_t used = field.len < left->len ? field.len + 1 : field.len;
+    *left = (struct str){left->at + used, left->len - used};
+    return field;
+}
+
+struct str git_cut_at_line(struct str text, size_t most, bool *ret_cut) {
+    *ret_cut = text.len > most;
+    struct str cut = str_cut_utf8(text, most);
+    const char *end = *ret_cut && cut.len ? memrchr(cut.at, '\n', cut.len) : NULL;
+    return end ? (struct str){cut.at, (size_t)(end + 1 - cut.at)} : cut;
 }

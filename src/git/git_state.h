@@ -68,6 +68,10 @@ bool git_is_over(const struct git_call *call);
 /* The output of a command that prints one line. */
 struct str git_line(struct git_call *call);
 bool git_is_commit_name(struct str s);
+bool git_commit_known(struct git_call *call, struct str commit); /* our clone has it */
+struct str git_field_next(struct str *left); /* takes the next text that ends in NUL */
+struct str git_cut_at_line(struct str text, size_t most,
+                           bool *ret_cut); /* whole lines, if there are any */
 
 /* ---- a verb begins and ends (git_repo.c) ---- */
 

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Table of all git commands, settings and refs that Overseer uses (docs/safety.md). */
 #include "git/git_table.h"
 
 #include "base/must.h"

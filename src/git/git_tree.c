@@ -92,18 +92,6 @@ static bool fresh_make(struct git_call *call, struct str branch, struct str comm
            git_do(call, GIT_FILL, GIT_ARGS(commit));
 }
 
-static bool commit_known(struct git_call *call, struct str commit) {
-    if (!git_well(call))
-        return false;
-    if (!git_is_commit_name(commit))
-        return git_fail(call, GIT_REFUSED, "a commit is named by its whole id");
-    int status = git_try(call, GIT_RESOLVE,
-                         GIT_ARGS(arena_format(call->arena, "%.*s^{commit}", STR_ARG(commit))));
-    if (status > 0)
-        git_fail(call, GIT_REFUSED, "our clone does not have commit %.*s", STR_ARG(commit));
-    return status == 0 && str_equal(git_line(call), commit);
-}
-
 static struct str branch_of(struct git_call *call, const struct git_run *run) {
     struct str ref = git_ref(call, GIT_REF_BRANCH, run->goal, run->run);
     size_t skip = strlen("refs/heads/");
@@ -113,7 +101,7 @@ static struct str branch_of(struct git_call *call, const struct git_run *run) {
 static bool tree_make(struct git_call *call, const struct git_repo *repo, const struct git_run *run,
                       struct git_tree *ret) {
     struct str new = git_path(call, "worktrees", run->run, ".new");
-    if (!folder_ready(call, "worktrees") || !commit_known(call, run->base) ||
+    if (!folder_ready(call, "worktrees") || !git_commit_known(call, run->base) ||
         !git_folder_remove(call, new) || !git_folder_make(call, new))
         return false;
     call->tree = arena_format(call->arena, "%.*s/tree", STR_ARG(new));
@@ -265,7 +253,7 @@ struct git_answer git_checkout_make(const struct git_context *context, const str
     struct str place = git_path(&call, "checkouts", name, "");
     struct str new = git_path(&call, "checkouts", name, ".new");
     if (git_name_check(&call, name) && git_low_water(&call) && git_lock_run(&call, name) &&
-        git_repo_open(&call, repo) && commit_known(&call, commit) &&
+        git_repo_open(&call, repo) && git_commit_known(&call, commit) &&
         folder_ready(&call, "checkouts") && git_folder_remove(&call, place) &&
         git_folder_remove(&call, new)) {
         call.tree = new;

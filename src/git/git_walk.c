@@ -58,17 +58,12 @@ static void candidate_add(struct git_walk *walk, struct level *level, struct can
 
 /* ---- what HEAD has ---- */
 
-static int path_order(struct str a, struct str b) {
-    int order = memcmp(a.at, b.at, a.len < b.len ? a.len : b.len);
-    return order ? order : (a.len > b.len) - (a.len < b.len);
-}
-
 /* The first entry at or after `path`. */
 static uint32_t entry_from(const struct git_index_rows *entries, struct str path) {
     uint32_t low = 0, high = entries->count;
     while (low < high) {
         uint32_t middle = low + (high - low) / 2;
-        if (path_order(entries->at[middle].path, path) < 0)
+        if (str_compare(entries->at[middle].path, path) < 0)
             low = middle + 1;
         else
             high = middle;
@@ -302,7 +297,7 @@ static bool folder_list(struct git_walk *walk, struct level *level, struct level
 /* ---- what is ignored ---- */
 
 static int candidate_order(const void *a, const void *b) {
-    return path_order(((const struct candidate *)a)->path, ((const struct candidate *)b)->path);
+    return str_compare(((const struct candidate *)a)->path, ((const struct candidate *)b)->path);
 }
 
 static void ignored_mark(struct level *level, struct str paths) {

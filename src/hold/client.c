@@ -38,6 +38,19 @@ void client_part(struct hold *hold, int number) {
     *client = (struct client){.socket.fd = -1};
 }
 
+/* Never more than what is needed: a hold is small. */
+static bool room_make(char **at, size_t *room, size_t need) {
+    size_t size = need < SMALL ? SMALL : need;
+    if (need <= *room)
+        return true;
+    char *grown = realloc(*at, size);
+    if (!grown)
+        return false;
+    *at = grown;
+    *room = size;
+    return true;
+}
+
 /* ---- to clients ---- */
 
 static bool out_room(struct client *client, size_t size) {
@@ -46,17 +59,7 @@ static bool out_room(struct client *client, size_t size) {
         client->out_at = 0;
     }
     size_t need = client->out_length + size;
-    if (need <= client->out_room)
-        return true;
-    if (need > HOLD_CHUNK + HOLD_REPLIES)
-        return false;
-    size_t room = need < SMALL ? SMALL : need;
-    char *more = realloc(client->out, room);
-    if (!more)
-        return false;
-    client->out = more;
-    client->out_room = room;
-    return true;
+    return need <= HOLD_CHUNK + HOLD_REPLIES && room_make(&client->out, &client->out_room, need);
 }
 
 void client_say(struct hold *hold, int number, const struct hold_frame *frame) {
@@ -151,18 +154,6 @@ void clients_pump(struct hold *hold) {
 
 /* ---- from clients ---- */
 
-static bool in_room(struct client *client, size_t need) {
-    if (need <= client->in_room)
-        return true;
-    size_t room = need < SMALL ? SMALL : need;
-    char *more = realloc(client->in, room);
-    if (!more)
-        return false;
-    client->in = more;
-    client->in_room = room;
-    return true;
-}
-
 /* Handles every complete frame; the rest moves to the front. False: the client is gone. */
 static bool frames_take(struct hold *hold, int number, size_t *ret_need) {
     struct client *client = &hold->clients[number];
@@ -204,7 +195,7 @@ void client_event(struct hold *hold, int number, uint32_t events) {
     size_t need = client->in_length + 1;
     if (client->in_length >= HOLD_HEAD)
         frame_read((struct str){client->in, client->in_length}, &(struct hold_frame){0}, &need);
-    if (!in_room(client, need)) {
+    if (!room_make(&client->in, &client->in_room, need)) {
         client_part(hold, number);
         return;
     }

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Streams events to clients as they happen. */
 #include "http/events.h"
 
 #include "engine/follow.h"

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Reports whether the daemon is alive and ready. */
 #include "http/health.h"
 
 #include "sys/clock.h"

@@ -11,18 +11,6 @@
 static const uint64_t BODY_READ_MOST = 8 * (uint64_t)LIMIT_HTTP_BODY;
 static const uint64_t BODY_LITTLE = 65536; /* of a request that is refused already */
 
-static bool body_grow(struct http_request *request, size_t wanted) {
-    size_t size = request->size ? request->size : 1024;
-    while (size < wanted)
-        size *= 2;
-    char *room = size == request->size ? request->room : realloc(request->room, size);
-    if (!room)
-        return false;
-    request->room = room;
-    request->size = size;
-    return true;
-}
-
 static void too_large_say(struct http_request *request) {
     snprintf(request->why, sizeof request->why, "At most %d bytes are taken.", LIMIT_HTTP_BODY);
 }
@@ -32,18 +20,12 @@ static enum MHD_Result body_add(struct http_request *request, const char *data, 
     if (request->came > LIMIT_HTTP_BODY && !request->refused) {
         request->refused = ERROR_TOO_LARGE;
         too_large_say(request);
-        free(request->room);
-        request->room = NULL;
-        request->body.len = 0;
+        buffer_free(&request->body);
     }
     if (request->refused)
         return request->came > BODY_READ_MOST ? MHD_NO : MHD_YES;
-    if (!body_grow(request, request->body.len + size)) {
+    if (!buffer_add(&request->body, data, size))
         request->refused = ERROR_NO_MEMORY;
-        return MHD_YES;
-    }
-    memcpy(request->room + request->body.len, data, size);
-    request->body = (struct str){request->room, request->body.len + size};
     return MHD_YES;
 }
 
@@ -166,6 +148,6 @@ void http_request_completed(void *with, struct MHD_Connection *connection, void 
         request->route->forget(request);
     json_decref(request->json); /* before the call, which shares it and may end on another thread */
     call_release(request->call);
-    free(request->room);
+    buffer_free(&request->body);
     free(request);
 }

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Opens the listening sockets of the HTTP servers. */
 #include "http/http_listener.h"
 
 #include <arpa/inet.h>

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* One HTTP request, and the operations that a route can perform on it. */
 #include "http/http_request.h"
 
 #include "http/rpc.h"
@@ -115,5 +114,5 @@ const char *http_request_query(const struct http_request *request, const char *n
 enum error http_request_json(struct http_request *request, char *why, size_t size) {
     json_decref(request->json);
     request->json = NULL;
-    return json_read(request->body, &request->json, why, size);
+    return json_read(buffer_str(&request->body), &request->json, why, size);
 }

@@ -3,6 +3,7 @@
  * libmicrohttpd are this one and those of its routes. */
 #pragma once
 
+#include "base/buffer.h"
 #include "engine/call.h"
 
 #include <microhttpd.h>
@@ -21,7 +22,7 @@ struct http_request { /* the caller is known before a route sees the request */
     const struct route *route;
     struct caller caller;
     bool over_unix, for_runs; /* for_runs: through the HTTP server for runs */
-    struct str body;          /* complete, at most LIMIT_HTTP_BODY */
+    struct buffer body;       /* complete, at most LIMIT_HTTP_BODY */
     json_t *json;             /* the body, parsed by http_request_json() */
     struct call *call;        /* started by http_request_ask() */
     void *own;                /* owned by the route; freed by route->forget */
@@ -31,8 +32,6 @@ struct http_request { /* the caller is known before a route sees the request */
 
     /* private to http_call.c, http_dispatch.c, http_request.c and auth.c */
     atomic_int state;
-    char *room; /* buffer of the body */
-    size_t size;
     uint64_t came;      /* bytes of the body received, kept or not */
     enum error refused; /* the error to reply once the body has passed */
     char why[256];

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Interprets MCP messages and builds the answers to them. */
 #include "http/mcp_message.h"
 
 #include "ops/json.h"

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Keeps the sessions of MCP clients. */
 #include "http/mcp_session.h"
 
 #include <assert.h>

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Exports metrics for monitoring. */
 #include "http/metrics.h"
 
 #include "engine/follow.h"

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Reads JSON-RPC 2.0 requests and writes the answers. */
 #include "http/rpc.h"
 
 #include "engine/answer_cache.h"

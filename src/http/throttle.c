@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Limits the request rate of each run. */
 #include "http/throttle.h"
 
 #include "base/time.h"

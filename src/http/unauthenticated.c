@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Tracks open connections, their owners, and closes those that have to make room or took too long. */
 #include "http/unauthenticated.h"
 
 #include "base/time.h"

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Keeps a local log of what this host has acted on, and of what it knows of its row in the store. */
 #include "ledger/act_log.h"
 
 #include "base/bytes.h"

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Steps the signals of a batch, and handles steps that fail. */
 #include "ledger/decide.h"
 
 #include "core/step.h"

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Decides whether a host may use the number that it wants. */
 #include "ledger/host_claim.h"
 
 #include <stdio.h>

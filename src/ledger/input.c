@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Defines what travels to the ledger and back: inputs and acts. */
 #include "ledger/input.h"
 
 #include "model/secret/redact.h"

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Artifacts: the files that have to exist when a node is done. */
 #include "model/artifact.h"
 
 #define F(name, type, number, member, cap, flags, text) \

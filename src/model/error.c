@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Errors: what can go wrong, its code, and what to do next. */
 #include "model/error.h"
 
 const char *const ERROR_CLASS[CLASS_HARD + 1] = {

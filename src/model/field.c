@@ -387,3 +387,10 @@ bool names_find(const struct names *names, struct str name, uint32_t *ret_value)
         }
     return false;
 }
+
+struct texts texts_copy(const struct texts *texts, struct arena *arena) {
+    struct str *copy = arena_new(arena, struct str, texts->count + 1);
+    for (uint32_t i = 0; i < texts->count; i++)
+        copy[i] = arena_copy(arena, texts->at[i]);
+    return (struct texts){copy, texts->count};
+}

@@ -46,6 +46,7 @@ struct texts {
     const struct str *at;
     uint32_t count;
 };
+struct texts texts_copy(const struct texts *texts, struct arena *arena);
 
 struct rows {
     const void *at; /* contiguous structs of the row's shape */

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Notices to people outside of Overseer, and the channels that send them. */
 #include "model/notice.h"
 
 #include "model/channel_list.h"

@@ -181,3 +181,39 @@ const char *live_broken(const struct live *live, const struct goal *goal) {
         return "the open questions are counted wrongly";
     return goal->workspace ? lane_broken(live) : goal->admission ? admission_broken(live) : NULL;
 }
+
+struct str hash_hex(const struct hash *hash, struct arena *arena) {
+    char text[2 * sizeof hash->bytes + 1];
+    if (hash_is_zero(hash))
+        return (struct str){0};
+    hex_write(text, hash->bytes, sizeof hash->bytes);
+    return arena_copy(arena, str_of(text));
+}
+
+struct assignment_row assignment_row_make(const struct assignment *assignment,
+                                          const struct plan *plan, struct id goal,
+                                          struct arena *arena) {
+    const struct node *node = plan_node(plan, assignment->node);
+    char run[ID_TEXT + 1] = "";
+    if (assignment->run)
+        id_format(effect_id(goal, assignment->run - 1), run);
+    return (struct assignment_row){
+        .id = arena_format(arena, "A_%u", assignment->n),
+        .node = node ? node_id(node) : STR(""),
+        .agent = str_of(assignment->agent),
+        .session = str_of(assignment->session),
+        .status = str_of(ASSIGNMENT_STATUS[assignment->status].name),
+        .instruction_hash = hash_hex(&assignment->delivery.instruction, arena),
+        .run = arena_copy(arena, str_of(run)),
+        .recovery = str_of(name_of(&RUNG_NAMES, assignment->recovery.first)),
+        .blocked_reason = str_of(assignment->wait.reason),
+        .created_at = assignment->created_at,
+        .updated_at = assignment->updated_at,
+        .last_dispatch_at = assignment->delivery.last_at,
+        .last_activity_at = assignment->liveness.last_activity_at,
+        .expected_next_at = assignment->liveness.expected_next_at,
+        .idle_after = assignment->liveness.idle_after,
+        .last_retry_at = assignment->recovery.last_retry_at,
+        .backoff_until = assignment->recovery.backoff_until,
+        .retries = assignment->recovery.retries};
+}

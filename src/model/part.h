@@ -38,6 +38,14 @@ struct assignment_row {
     uint32_t retries;
 };
 
+/* The row of an open assignment; its texts are in the arena or in the assignment and the plan. */
+struct assignment_row assignment_row_make(const struct assignment *assignment,
+                                          const struct plan *plan, struct id goal,
+                                          struct arena *arena);
+
+/* The hash in hexadecimal digits; empty: it is zero. */
+struct str hash_hex(const struct hash *hash, struct arena *arena);
+
 /* A handoff: what happened, what exists, what is next. */
 struct handoff {
     struct str id; /* C_… */

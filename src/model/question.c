@@ -139,21 +139,11 @@ bool question_counts(const struct question *question) {
     return question->of == OF_PERSON && question->state == QUESTION_OPEN;
 }
 
-static bool word_is_in(struct str list, struct str word) {
-    for (size_t i = 0; word.len > 0 && i + word.len <= list.len; i++) {
-        bool begins = i == 0 || list.at[i - 1] == ' ';
-        bool ends = i + word.len == list.len || list.at[i + word.len] == ' ';
-        if (begins && ends && memcmp(list.at + i, word.at, word.len) == 0)
-            return true;
-    }
-    return false;
-}
-
 bool question_is_for(const struct question *question, struct str actor) {
     struct str who = str_of(question->who), human = STR("human:");
     bool is_human = actor.len > human.len && memcmp(actor.at, human.at, human.len) == 0;
     struct str name = {actor.at + human.len, actor.len - human.len};
-    return who.len == 0 || word_is_in(who, actor) || (is_human && word_is_in(who, name));
+    return who.len == 0 || str_has_word(who, actor) || (is_human && str_has_word(who, name));
 }
 
 enum alarm intervention_alarm(enum intervention intervention, bool critical) {

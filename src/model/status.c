@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The state machines: states and permitted transitions. */
 #include "model/status.h"
 
 #define TO(state) (1u << (state))

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Updates: how an agent reports its status. */
 #include "model/update.h"
 
 static const char *const COMPLETION[COMPLETIONS] = {"complete", "partial", "failed"};

@@ -29,14 +29,6 @@ static bool request(struct op_call *call, struct store_request *ret) {
     return true;
 }
 
-static json_t *time_json(int64_t at) {
-    char text[TIME_TEXT + 1];
-    if (at == 0 || at == TIME_NEVER)
-        return json_null();
-    time_format(at, text);
-    return json_string(text);
-}
-
 /* ---- budgets ---- */
 
 static const struct budget *spent_of(const struct live *live, const struct policy_budget *most) {
@@ -53,7 +45,7 @@ static json_t *budget_json(const struct policy_budget *most, const struct budget
                   name_of(&BUDGET_UNIT_NAMES, most->unit), "most", (json_int_t)most->most, "spent",
                   (json_int_t)used, "reserved", (json_int_t)held, "left", (json_int_t)left,
                   "window", most->window ? json_string(window) : json_null());
-    json_object_set_new(json, "since", time_json(spent ? spent->since : 0));
+    json_object_set_new(json, "since", json_of_time(spent ? spent->since : 0));
     return json;
 }
 
@@ -72,7 +64,7 @@ static json_t *accounts_json(const struct live *live) {
     for (uint32_t i = 0; i < live->accounts.count; i++) {
         const struct account *account = &live->accounts.at[i];
         json_array_append_new(list, json_pack("{s:s, s:o, s:b}", "account", account->name,
-                                              "limitedUntil", time_json(account->limited_until),
+                                              "limitedUntil", json_of_time(account->limited_until),
                                               "guessed", (int)account->guessed));
     }
     return list;
@@ -104,10 +96,8 @@ const struct op OP_BUDGET_SHOW = {
         "Example: overseer budget show",
     .kind = OP_READS,
     .may = MAY_LOOK,
-    .params = PARAMS,
-    .param_count = count_of(PARAMS),
-    .members = BUDGET_MEMBERS,
-    .member_count = count_of(BUDGET_MEMBERS),
+    OP_PARAMS(PARAMS),
+    OP_MEMBERS(BUDGET_MEMBERS),
     .wants_facts = true,
     .request = request,
     .result = budget_result,
@@ -123,8 +113,8 @@ static json_t *permit_json(const struct permit *permit) {
         json_pack("{s:s, s:s, s:s, s:s, s:I, s:I}", "goalId", goal, "assignmentId", assignment,
                   "agentId", permit->agent, "wants", name_of(&PERMIT_KIND_NAMES, permit->wants),
                   "score", (json_int_t)permit->score, "reserved", (json_int_t)permit->reserved);
-    json_object_set_new(json, "askedAt", time_json(permit->asked_at));
-    json_object_set_new(json, "grantedAt", time_json(permit->granted_at));
+    json_object_set_new(json, "askedAt", json_of_time(permit->asked_at));
+    json_object_set_new(json, "grantedAt", json_of_time(permit->granted_at));
     return json;
 }
 
@@ -175,10 +165,8 @@ const struct op OP_ADMISSION_SHOW = {
     .help = "Example: overseer desk show",
     .kind = OP_READS,
     .may = MAY_LOOK,
-    .params = PARAMS,
-    .param_count = count_of(PARAMS),
-    .members = ADMISSION_MEMBERS,
-    .member_count = count_of(ADMISSION_MEMBERS),
+    OP_PARAMS(PARAMS),
+    OP_MEMBERS(ADMISSION_MEMBERS),
     .wants_facts = true,
     .request = request,
     .result = admission_result,
@@ -210,8 +198,7 @@ const struct op OP_ADMISSION_RELEASE = {
             "Example: overseer desk release --reason \"the network was down\"",
     .kind = OP_WRITES,
     .may = MAY_HUMAN,
-    .params = RELEASE,
-    .param_count = count_of(RELEASE),
+    OP_PARAMS(RELEASE),
     .wants_facts = true,
     .request = request,
     .signal = release_signal,

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Processes an agent's structured report, whether it came as a tool call or as a block in its reply. REPORT-01. */
 #include "ops/agent_report.h"
 
 #include "core/words.h"

@@ -126,8 +126,7 @@ const struct op OP_AGENT_UPDATE = {
     .kind = OP_WRITES,
     .may = MAY_MANAGE | MAY_RUN,
     .for_agents = true,
-    .params = UPDATES,
-    .param_count = count_of(UPDATES),
+    OP_PARAMS(UPDATES),
     .positional = 1,
     .signal = signal,
 };
@@ -141,8 +140,7 @@ const struct op OP_AGENT_COMPLETE = {
     .kind = OP_WRITES,
     .may = MAY_MANAGE | MAY_RUN,
     .for_agents = true,
-    .params = COMPLETES,
-    .param_count = count_of(COMPLETES),
+    OP_PARAMS(COMPLETES),
     .positional = 2,
     .signal = complete_signal,
 };
@@ -157,8 +155,7 @@ const struct op OP_AGENT_PROGRESS = {
     .may = MAY_MANAGE | MAY_RUN,
     .answer = ANSWER_AT_ONCE,
     .for_agents = true,
-    .params = PROGRESSES,
-    .param_count = count_of(PROGRESSES),
+    OP_PARAMS(PROGRESSES),
     .positional = 2,
     .signal = progress_signal,
 };

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Describes every operation and every error of the daemon, from their tables. */
 #include "ops/api.h"
 
 #include "model/error.h"
@@ -64,6 +63,5 @@ const struct op OP_API_DESCRIBE = {
     .help = "Example: overseer api describe --json",
     .kind = OP_LOCAL,
     .may = MAY_ALL,
-    .members = MEMBERS,
-    .member_count = count_of(MEMBERS),
+    OP_MEMBERS(MEMBERS),
 };

@@ -63,12 +63,6 @@ static const char *run_status(const struct assignment *assignment, uint32_t requ
     return requests > 0 ? "blocked" : "running";
 }
 
-static void hash_hex(const struct hash *hash, char text[65]) {
-    text[0] = 0;
-    if (!hash_is_zero(hash))
-        hex_write(text, hash->bytes, sizeof hash->bytes);
-}
-
 static void effect_name(const struct goal *goal, uint32_t effect, char text[ID_TEXT + 1]) {
     text[0] = 0;
     if (effect)
@@ -77,41 +71,11 @@ static void effect_name(const struct goal *goal, uint32_t effect, char text[ID_T
 
 /* The fields that a finished assignment has too. */
 static void row_put(json_t *json, const struct goal_loaded *loaded,
-                    const struct assignment *assignment) {
-    const struct node *node = plan_node(&loaded->plan, assignment->node);
-    char hash[65], id[16], run[ID_TEXT + 1];
-    hash_hex(&assignment->delivery.instruction, hash);
-    effect_name(&loaded->goal, assignment->run, run);
-    snprintf(id, sizeof id, "A_%u", assignment->n);
-    struct assignment_row row = {.id = str_of(id),
-                                 .node = node ? node_id(node) : STR(""),
-                                 .agent = str_of(assignment->agent),
-                                 .session = str_of(assignment->session),
-                                 .status = str_of(ASSIGNMENT_STATUS[assignment->status].name),
-                                 .instruction_hash = str_of(hash),
-                                 .run = str_of(run),
-                                 .recovery =
-                                     str_of(name_of(&RUNG_NAMES, assignment->recovery.first)),
-                                 .blocked_reason = str_of(assignment->wait.reason),
-                                 .created_at = assignment->created_at,
-                                 .updated_at = assignment->updated_at,
-                                 .last_dispatch_at = assignment->delivery.last_at,
-                                 .last_activity_at = assignment->liveness.last_activity_at,
-                                 .expected_next_at = assignment->liveness.expected_next_at,
-                                 .idle_after = assignment->liveness.idle_after,
-                                 .last_retry_at = assignment->recovery.last_retry_at,
-                                 .backoff_until = assignment->recovery.backoff_until,
-                                 .retries = assignment->recovery.retries};
+                    const struct assignment *assignment, struct arena *scratch) {
+    struct assignment_row row =
+        assignment_row_make(assignment, &loaded->plan, loaded->goal.id, scratch);
     json_put_fields(json, ASSIGNMENT_ROW.fields, ASSIGNMENT_ROW.count, &row);
     json_object_del(json, "lastInstructionText"); /* see assignment_words() */
-}
-
-static json_t *time_json(int64_t at) {
-    char text[TIME_TEXT + 1];
-    if (at == 0 || at == TIME_NEVER)
-        return json_null();
-    time_format(at, text);
-    return json_string(text);
 }
 
 json_t *progress_json(const struct assignment *assignment) {
@@ -123,7 +87,7 @@ json_t *progress_json(const struct assignment *assignment) {
                         assignment->progress.percent
                             ? json_integer(assignment->progress.percent - 1)
                             : json_null());
-    json_object_set_new(json, "updatedAt", time_json(assignment->progress.at));
+    json_object_set_new(json, "updatedAt", json_of_time(assignment->progress.at));
     return json;
 }
 
@@ -131,11 +95,10 @@ json_t *assignment_json(const struct goal_loaded *loaded, const struct assignmen
                         struct arena *scratch) {
     char goal[GOAL_ID_TEXT + 1], dispatch[ID_TEXT + 1];
     uint32_t requests = requests_of(loaded, assignment);
-    (void)scratch;
     goal_id_format(loaded->goal.id, goal);
     effect_name(&loaded->goal, assignment->delivery.dispatch, dispatch);
     json_t *json = json_object();
-    row_put(json, loaded, assignment);
+    row_put(json, loaded, assignment, scratch);
     json_t *more = json_pack(
         "{s:s, s:s, s:i, s:s, s:s, s:s, s:i, s:i, s:i, s:I, s:I, s:s, s:b, s:b}", "goalId", goal,
         "runStatus", run_status(assignment, requests), "pendingRequestCount", (int)requests,
@@ -148,7 +111,7 @@ json_t *assignment_json(const struct goal_loaded *loaded, const struct assignmen
         "dispatchId", dispatch, "attached", (int)assignment->liveness.attached, "over", 0);
     json_object_update(json, more);
     json_decref(more);
-    json_object_set_new(json, "waitsUntil", time_json(assignment->wait.until));
+    json_object_set_new(json, "waitsUntil", json_of_time(assignment->wait.until));
     json_object_set_new(json, "latestProgress", progress_json(assignment));
     json_object_set_new(json, "sandbox", json_string(assignment->setup.sandbox));
     json_object_set_new(json, "scope", json_string(assignment->setup.scope));
@@ -196,7 +159,7 @@ static void checks_put(json_t *json, const struct goal_loaded *loaded,
     json_object_set_new(json, "verification",
                         node ? verification_json(shown, node, assignment, scratch) : json_null());
     json_object_set_new(json, "retryAttemptedAt",
-                        assignment->check.retried_at ? time_json(assignment->check.retried_at)
+                        assignment->check.retried_at ? json_of_time(assignment->check.retried_at)
                                                      : json_null());
     if (assignment->check.retry_of)
         id_format(effect_id(loaded->goal.id, assignment->check.retry_of - 1), run);
@@ -357,11 +320,9 @@ const struct op OP_ASSIGNMENT_LIST = {
             "Example: overseer agents 01JC7Q4T9Z",
     .kind = OP_READS,
     .may = MAY_LOOK,
-    .params = LIST,
-    .param_count = count_of(LIST),
+    OP_PARAMS(LIST),
     .positional = 1,
-    .members = LISTED,
-    .member_count = count_of(LISTED),
+    OP_MEMBERS(LISTED),
     .request = list_request,
     .next = list_next,
     .result = list_result,
@@ -499,11 +460,9 @@ const struct op OP_ASSIGNMENT_SHOW = {
     .help = "Example: overseer assignment show 01JC7Q4T9Z A_0",
     .kind = OP_READS,
     .may = MAY_LOOK,
-    .params = SHOW,
-    .param_count = count_of(SHOW),
+    OP_PARAMS(SHOW),
     .positional = 2,
-    .members = SHOWN,
-    .member_count = count_of(SHOWN),
+    OP_MEMBERS(SHOWN),
     .request = show_request,
     .result = show_result,
 };
@@ -516,11 +475,9 @@ const struct op OP_AGENT_STATUS = {
     .kind = OP_READS,
     .may = MAY_ALL,
     .for_agents = true,
-    .params = SHOW,
-    .param_count = count_of(SHOW),
+    OP_PARAMS(SHOW),
     .positional = 2,
-    .members = SHOWN,
-    .member_count = count_of(SHOWN),
+    OP_MEMBERS(SHOWN),
     .request = show_request,
     .result = show_result,
 };

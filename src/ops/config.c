@@ -25,11 +25,9 @@ const struct op OP_CONFIG_SHOW = {
         "Example: overseer config show --origin",
     .kind = OP_LOCAL,
     .may = MAY_HUMAN, /* the address of a store may contain a password */
-    .params = SHOW,
-    .param_count = count_of(SHOW),
+    OP_PARAMS(SHOW),
     .positional = 1,
-    .members = SHOWN,
-    .member_count = count_of(SHOWN),
+    OP_MEMBERS(SHOWN),
 };
 
 static const struct op_member RELOADED[] = {
@@ -47,6 +45,5 @@ const struct op OP_CONFIG_RELOAD = {
         "Example: overseer config reload",
     .kind = OP_LOCAL,
     .may = MAY_HUMAN,
-    .members = RELOADED,
-    .member_count = count_of(RELOADED),
+    OP_MEMBERS(RELOADED),
 };

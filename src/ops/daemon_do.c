@@ -26,11 +26,9 @@ const struct op OP_TICK_RUN = {
     .help = "The same happens by itself all the time; this waits until it has happened once more.\n"
             "Example: overseer tick --now",
     .kind = OP_WRITES,
-    .params = TICK_PARAMS,
-    .param_count = count_of(TICK_PARAMS),
+    OP_PARAMS(TICK_PARAMS),
     .may = MAY_MANAGE,
-    .members = TICKED,
-    .member_count = count_of(TICKED),
+    OP_MEMBERS(TICKED),
     .signal = tick,
 };
 
@@ -45,8 +43,7 @@ const struct op OP_TICK_WAKE = {
     .help = "For timers and hooks outside.\nExample: overseer tick wake",
     .kind = OP_LOCAL,
     .may = MAY_MANAGE,
-    .members = DONE,
-    .member_count = count_of(DONE),
+    OP_MEMBERS(DONE),
 };
 
 const struct op OP_DAEMON_STOP = {
@@ -56,6 +53,5 @@ const struct op OP_DAEMON_STOP = {
     .kind = OP_LOCAL,
     .may = MAY_HUMAN,
     .asks_first = true,
-    .members = DONE,
-    .member_count = count_of(DONE),
+    OP_MEMBERS(DONE),
 };

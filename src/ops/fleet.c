@@ -28,12 +28,10 @@ const struct op OP_FLEET_STOP = {
         "Example: overseer stop --reason \"looking at the bill\"",
     .kind = OP_WRITES,
     .may = MAY_MANAGE,
-    .params = PARAMS,
-    .param_count = count_of(PARAMS),
+    OP_PARAMS(PARAMS),
     .to = SIGNAL_FLEET_STOP,
     .stops = true,
-    .members = ORDERED,
-    .member_count = count_of(ORDERED),
+    OP_MEMBERS(ORDERED),
     .signal = signal,
 };
 
@@ -45,10 +43,8 @@ const struct op OP_FLEET_RESUME = {
             "Example: overseer resume",
     .kind = OP_WRITES,
     .may = MAY_MANAGE,
-    .params = PARAMS,
-    .param_count = count_of(PARAMS),
+    OP_PARAMS(PARAMS),
     .to = SIGNAL_FLEET_RESUME,
-    .members = ORDERED,
-    .member_count = count_of(ORDERED),
+    OP_MEMBERS(ORDERED),
     .signal = signal,
 };

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Reconstructs the text that an effect sent, or that an assignment last received. */
 #include "ops/instruction.h"
 
 #include "core/words.h"

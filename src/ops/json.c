@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Converts structs to JSON and back by their tables of fields. */
 #include "ops/json.h"
 
 #include "base/time.h"
@@ -87,6 +86,19 @@ json_t *json_of(const struct field *field, const void *at) {
     case FIELD_PLACES: break;
     }
     return json_null();
+}
+
+void json_put_text(json_t *object, const char *name, struct str text) {
+    if (text.len > 0)
+        json_object_set_new(object, name, json_stringn(text.at, text.len));
+}
+
+json_t *json_of_time(int64_t at) {
+    char text[TIME_TEXT + 1];
+    if (at == 0 || at == TIME_NEVER)
+        return json_null();
+    time_format(at, text);
+    return json_string(text);
 }
 
 bool json_put_fields(json_t *object, const struct field *fields, size_t count, const void *from) {

@@ -11,6 +11,9 @@
 /* Adds every field that is not hidden to the object. False: no memory. */
 bool json_put_fields(json_t *object, const struct field *fields, size_t count, const void *from);
 
+void json_put_text(json_t *object, const char *name, struct str text); /* unless it is empty */
+json_t *json_of_time(int64_t at);                                      /* null: 0, or never */
+
 /* One field's value; NULL: no memory. */
 json_t *json_of(const struct field *field, const void *at);
 

@@ -186,6 +186,11 @@ struct op {
                    struct signal *ret_signal);
 };
 
+/* For the rows: a table with its size. */
+#define OP_PARAMS(table) .params = (table), .param_count = count_of(table)
+#define OP_MEMBERS(table) .members = (table), .member_count = count_of(table)
+#define OP_SHOWN(table) .shown = (table), .shown_count = count_of(table)
+
 extern const struct op *const OPS[];
 extern const size_t OP_COUNT;
 

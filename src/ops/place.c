@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Formats and parses positions in the log and filters of events. */
 #include "ops/place.h"
 
 #include "ops/json.h"

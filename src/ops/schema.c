@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Describes the parameters and results of operations as JSON Schema. */
 #include "ops/schema.h"
 
 static const char DIALECT[] = "https://json-schema.org/draft/2020-12/schema";

@@ -27,13 +27,6 @@ static struct texts lines_read(const char *lines, struct arena *arena) {
     return (struct texts){list, count};
 }
 
-static bool list_has(const struct texts *list, struct str text) {
-    for (uint32_t i = 0; i < list->count; i++)
-        if (str_equal(list->at[i], text))
-            return true;
-    return false;
-}
-
 void scope_keep(const struct tool_scope *scope, struct caller *run) {
     run->tools.listed = scope->listed;
     run->tools.too_long = !lines_write(run->tools.allow, scope->allow, scope->allow_count);
@@ -45,7 +38,8 @@ void scope_keep(const struct tool_scope *scope, struct caller *run) {
 
 static bool is_given(const struct caller *caller, const struct texts *allow,
                      const struct texts *deny, struct str tool) {
-    return !list_has(deny, tool) && (!caller->tools.listed || list_has(allow, tool));
+    return !str_is_among(tool, deny->at, deny->count) &&
+           (!caller->tools.listed || str_is_among(tool, allow->at, allow->count));
 }
 
 static struct texts both(const struct texts *one, const struct texts *other, struct arena *arena) {
@@ -54,7 +48,7 @@ static struct texts both(const struct texts *one, const struct texts *other, str
     for (uint32_t i = 0; i < one->count; i++)
         list[all.count++] = one->at[i];
     for (uint32_t i = 0; i < other->count; i++)
-        if (!list_has(one, other->at[i]))
+        if (!str_is_among(other->at[i], one->at, one->count))
             list[all.count++] = other->at[i];
     return all;
 }

@@ -36,10 +36,8 @@ const struct op OP_TOKEN_CREATE = {
             "Example: overseer token create --role reader --note dashboard --expires 90d",
     .kind = OP_LOCAL,
     .may = MAY_HUMAN,
-    .params = CREATE,
-    .param_count = count_of(CREATE),
-    .members = MADE,
-    .member_count = count_of(MADE),
+    OP_PARAMS(CREATE),
+    OP_MEMBERS(MADE),
 };
 
 static const struct field LIST[] = {
@@ -57,10 +55,8 @@ const struct op OP_TOKEN_LIST = {
     .help = "Example: overseer token list",
     .kind = OP_LOCAL,
     .may = MAY_HUMAN,
-    .params = LIST,
-    .param_count = count_of(LIST),
-    .members = LISTED,
-    .member_count = count_of(LISTED),
+    OP_PARAMS(LIST),
+    OP_MEMBERS(LISTED),
 };
 
 static const struct field ONE[] = {
@@ -73,12 +69,10 @@ const struct op OP_TOKEN_REVOKE = {
     .help = "Example: overseer token revoke tok_0123456789abcdef --yes",
     .kind = OP_LOCAL,
     .may = MAY_HUMAN,
-    .params = ONE,
-    .param_count = count_of(ONE),
+    OP_PARAMS(ONE),
     .positional = 1,
     .asks_first = true,
-    .members = MADE,
-    .member_count = count_of(MADE),
+    OP_MEMBERS(MADE),
 };
 
 const struct op OP_TOKEN_ROTATE = {
@@ -87,9 +81,7 @@ const struct op OP_TOKEN_ROTATE = {
     .help = "Example: overseer token rotate tok_0123456789abcdef",
     .kind = OP_LOCAL,
     .may = MAY_HUMAN,
-    .params = ONE,
-    .param_count = count_of(ONE),
+    OP_PARAMS(ONE),
     .positional = 1,
-    .members = MADE,
-    .member_count = count_of(MADE),
+    OP_MEMBERS(MADE),
 };

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Maps operations to tools of agents and limits the tools of a run. */
 #include "ops/tool.h"
 
 #include "ops/scope.h"

@@ -298,3 +298,13 @@ json_t *goal_json(const struct goal_loaded *loaded, const struct goal_shown *sho
                             json_stringn(shown->why_aside.at, shown->why_aside.len));
     return json;
 }
+
+bool view_name_found(struct op_call *call, const struct store_answer *answer) {
+    for (uint32_t i = 0; i < answer->found_count; i++) {
+        char id[GOAL_ID_TEXT + 1];
+        size_t used = strlen(call->why);
+        goal_id_format(answer->found[i], id);
+        snprintf(call->why + used, sizeof call->why - used, " %s", id);
+    }
+    return false;
+}

@@ -28,6 +28,9 @@ json_t *contract_json(const struct goal_shown *shown, const struct assignment *a
 json_t *verification_json(const struct goal_shown *shown, const struct node *node,
                           const struct assignment *assignment, struct arena *scratch);
 
+/* Appends the goals that were found to call->why. Returns false. */
+bool view_name_found(struct op_call *call, const struct store_answer *answer);
+
 /* Does the goal exist, with every row undamaged? */
 bool view_is_whole(struct op_call *call, const struct store_answer *answer);
 

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Routes effects to agents, runs pretend agents, and reports observations of agents. */
 #include "runs/agents.h"
 
 #include "drivers/pretend.h"

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Composes the text that an effect sends to an agent. */
 #include "runs/compose.h"
 
 #include "ops/instruction.h"

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Sends notices to people. */
 #include "runs/notice_send.h"
 
 #include "channels/channel.h"

@@ -335,7 +335,7 @@ void run_break(struct run *run, const char *why) {
     log_run(LEVEL_ERROR, run, "the run %s of %s is broken off: %s", id, run->agent,
             run->broken_why);
     outbox_clear(run);
-    drive_break(&out, run->input.offset + run->input.len, "%s", run->broken_why);
+    drive_break(&out, drive_input_end(&run->input), "%s", run->broken_why);
     struct taking it = {run, &out, &out.events[0]};
     if (crash_guard_run(broken_tell, &it, &report) != CRASH_GUARD_WHOLE)
         log_error("and that cannot be told: %s", report.why);
@@ -596,7 +596,7 @@ static void answer_arrived(struct run *run) {
 static void write_lost(struct run *run, enum tristate arrived) {
     struct arena arena = {0};
     struct drive_event event = {.kind = DRIVE_FAILED,
-                                .offset = run->input.offset + run->input.len,
+                                .offset = drive_input_end(&run->input),
                                 .text = arrived == TRISTATE_NO
                                             ? STR("it does not take in what it is told")
                                             : STR("part of what it was told may have arrived; "
@@ -656,7 +656,7 @@ static void heard_receipt(void *with, struct id id, enum hold_written written) {
 /* The hold no longer serves its output: reads what the hold has stored, to the end. */
 static uint64_t left_read(struct run *run) {
     enum { PIECE = 64 << 10 };
-    uint64_t offset = run->input.offset + run->input.len;
+    uint64_t offset = drive_input_end(&run->input);
     char *bytes = run->unresumable ? NULL : malloc(PIECE);
     for (size_t length; bytes && (length = held_left(run->dir, offset, bytes, PIECE)) > 0;
          offset += length)
@@ -752,7 +752,7 @@ void run_lost(struct run *run) {
 /* Reconnects to a hold that is alive after its connection was lost. */
 static void open_again(struct run *run) {
     run->open_at = 0;
-    if (!run_open(run, run->input.offset + run->input.len)) {
+    if (!run_open(run, drive_input_end(&run->input))) {
         run_lost(run);
         return;
     }

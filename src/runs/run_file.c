@@ -222,7 +222,7 @@ static void saved_write(struct run *run) {
 static uint64_t read_again_at(const struct run *run) {
     if (run->ended)
         return run->end;
-    return run->broken ? run->input.offset + run->input.len : run->driver->resume_at(run->state);
+    return run->broken ? drive_input_end(&run->input) : run->driver->resume_at(run->state);
 }
 
 static struct str outbox_bytes(const struct run *run, struct arena *arena) {

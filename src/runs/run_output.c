@@ -399,7 +399,7 @@ static struct str output_read(const struct run *run, uint64_t end, struct arena 
 
 struct str run_broken_words(const struct run *run, const struct drive_event *event,
                             struct arena *arena) {
-    uint64_t end = run->input.offset + run->input.len;
+    uint64_t end = drive_input_end(&run->input);
     struct str line =
         line_choose(output_read(run, end > event->offset ? end : event->offset, arena), arena);
     if (line.len == 0)

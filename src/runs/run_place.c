@@ -38,13 +38,6 @@ static struct str remote_of(const struct settings *settings) {
     return settings->landing.how == LAND_PR ? settings->repo.path : STR("");
 }
 
-static struct texts texts_copy(const struct texts *texts, struct arena *arena) {
-    struct str *copy = arena_new(arena, struct str, texts->count + 1);
-    for (uint32_t i = 0; i < texts->count; i++)
-        copy[i] = arena_copy(arena, texts->at[i]);
-    return (struct texts){copy, texts->count};
-}
-
 static bool is_remote(const struct settings *settings) {
     struct str remote = remote_of(settings);
     return !git_source_is_path(settings->repo.path) ||

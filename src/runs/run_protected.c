@@ -1,22 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Finds the judged files that a candidate changes. Tests, CI and check scripts decide whether work is right, so an
  * agent that edits them edits its own judge: M4, UX "Judged files". */
+#include "base/path.h"
 #include "config/protected_path.h"
 #include "runs/run.h"
-
-static struct str base_name(struct str path) {
-    for (size_t i = path.len; i-- > 0;)
-        if (path.at[i] == '/')
-            return (struct str){path.at + i + 1, path.len - i - 1};
-    return path;
-}
-
-static bool list_matches(const struct texts *patterns, struct str path, struct arena *arena) {
-    for (uint32_t i = 0; i < patterns->count; i++)
-        if (judged_matches(patterns->at[i], path, arena))
-            return true;
-    return false;
-}
 
 /* ---- what the operator's command runs ---- */
 
@@ -58,7 +45,7 @@ static bool runs_a_file(struct str word) {
     static const char *const NAMES[] = {"sh",     "bash",   "dash",    "zsh",  "ksh",  ".",
                                         "source", "python", "python3", "node", "ruby", "perl",
                                         "php",    "-f",     "exec",    "env"};
-    return is_one_of(base_name(word), NAMES, count_of(NAMES));
+    return is_one_of(path_name(word), NAMES, count_of(NAMES));
 }
 
 /* A script that the operator's command runs decides what passes. A file that the command only names may be the thing
@@ -87,8 +74,8 @@ static bool command_reads(struct str command, struct str path) {
     struct command_word word;
     for (bool start = true; word_take(&command, &start, &word);)
         for (size_t i = 0; word.first && i < count_of(READS); i++)
-            if (str_equal(base_name(word.text), str_of(READS[i].program)) &&
-                str_equal(base_name(path), str_of(READS[i].file)))
+            if (str_equal(path_name(word.text), str_of(READS[i].program)) &&
+                str_equal(path_name(path), str_of(READS[i].file)))
                 return true;
     return false;
 }
@@ -104,10 +91,11 @@ struct judged_files judged_files(const struct work_place *place, const struct gi
         struct str path = files[i].path;
         bool judges = !files[i].is_new; /* a new file has not judged anything yet */
         if ((judges && command_runs(place->command, path)) ||
-            list_matches(&place->rules, path, arena))
+            judged_matches_any(place->rules.at, place->rules.count, path, arena))
             judged.rules = true;
-        else if (judges && (list_matches(&place->protect, path, arena) ||
-                            command_reads(place->command, path)))
+        else if (judges &&
+                 (judged_matches_any(place->protect.at, place->protect.count, path, arena) ||
+                  command_reads(place->command, path)))
             path_add(&judged, path);
     }
     return judged;

@@ -13,24 +13,17 @@ static bool tool_is_ours(struct str tool) {
     return false;
 }
 
-static bool tool_is_in(struct str tool, const struct str *list, uint32_t count) {
-    for (uint32_t i = 0; i < count; i++)
-        if (str_equal(tool, list[i]))
-            return true;
-    return false;
-}
-
 /* A title is derived from what the agent wants to do: it does not name a tool. */
 bool ask_by_policy(const struct drive_spec *spec, const struct drive_event *event,
                    enum drive_answer *ret) {
     if (!event->named)
         return false;
-    if (tool_is_in(event->text, spec->deny, spec->deny_count)) {
+    if (str_is_among(event->text, spec->deny, spec->deny_count)) {
         *ret = DRIVE_REJECT;
         return true;
     }
     *ret = DRIVE_ALLOW;
-    return tool_is_ours(event->text) || tool_is_in(event->text, spec->allow, spec->allow_count);
+    return tool_is_ours(event->text) || str_is_among(event->text, spec->allow, spec->allow_count);
 }
 
 /* ---- requests that wait for a person ---- */

@@ -19,13 +19,6 @@ static struct str program_find(struct str name, struct arena *arena) {
     return (struct str){0};
 }
 
-static const struct str *texts_copy(const struct texts *texts, struct arena *arena) {
-    struct str *list = arena_new(arena, struct str, texts->count + 1);
-    for (uint32_t i = 0; i < texts->count; i++)
-        list[i] = arena_copy(arena, texts->at[i]);
-    return list;
-}
-
 /* The agent gets only the variables that the operator names. */
 static void keys_take(struct run *run, const struct agent_setting *agent) {
     struct drive_var *vars = arena_new(&run->arena, struct drive_var, agent->keys.count + 2);
@@ -112,7 +105,7 @@ bool run_prepare(struct run *run, struct str *ret_why) {
     struct texts allow = agent->tools.count ? agent->tools : settings->defaults.allowed_tools;
     run->spec = (struct drive_spec){
         .program = program_find(program, arena),
-        .args = texts_copy(&agent->args, arena),
+        .args = texts_copy(&agent->args, arena).at,
         .arg_count = agent->args.count,
         .quirk = arena_copy(arena, run_agent_kind(agent)),
         .model = arena_copy(arena, agent->model.len ? agent->model : settings->defaults.model),
@@ -122,10 +115,10 @@ bool run_prepare(struct run *run, struct str *ret_why) {
         .cwd = str_of(run->cwd),
         .session = str_of(run->session),
         .run = run->id,
-        .allow = texts_copy(&allow, arena),
+        .allow = texts_copy(&allow, arena).at,
         .allow_count = allow.count,
         .allow_given = allow.count > 0,
-        .deny = texts_copy(&agent->deny, arena),
+        .deny = texts_copy(&agent->deny, arena).at,
         .deny_count = agent->deny.count,
         .ask = agent->asks && !settings->defaults.skip_permissions};
     keys_take(run, agent);

@@ -2,6 +2,7 @@
 /* Keeps the table of the runs on this host, and dispatches effects and timers to them. */
 #include "runs/run_table.h"
 
+#include "model/store_address.h"
 #include "runs/run.h"
 #include "sys/clock.h"
 #include "sys/log.h"
@@ -74,9 +75,8 @@ bool runs_see(struct run_table *runs, struct id id, struct observation *ret) {
 
 /* For a store: its file. A store that is not a local file has none. */
 static void place_hide(char to[RUN_PATH], const char *place) {
-    static const char SQLITE[] = "sqlite:";
-    if (place && strncmp(place, SQLITE, sizeof SQLITE - 1) == 0)
-        place += sizeof SQLITE - 1;
+    const char *file = place ? store_address_file(place) : NULL;
+    place = file ? file : place;
     snprintf(to, RUN_PATH, "%s", place && *place == '/' ? place : "");
 }
 

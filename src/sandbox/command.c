@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Runs an operator's command and reports its result. */
 #include "sandbox/command.h"
 
 #include "base/arena.h"
+#include "base/buffer.h"
 #include "sandbox/lockfile.h"
 
 #include <signal.h>
@@ -66,23 +66,15 @@ static void chunk_room(uv_handle_t *handle, size_t size, uv_buf_t *ret_buffer) {
     *ret_buffer = uv_buf_init(command->chunk, sizeof command->chunk);
 }
 
-static void tail_add(struct command *command, const char *at, size_t length) {
-    if (length >= sizeof command->tail) {
-        at += length - sizeof command->tail;
-        length = sizeof command->tail;
-    }
-    size_t keep = command->tail_length + length > sizeof command->tail
-                      ? sizeof command->tail - length
-                      : command->tail_length;
-    memmove(command->tail, command->tail + command->tail_length - keep, keep);
-    memcpy(command->tail + keep, at, length);
-    command->tail_length = keep + length;
+static void output_add(struct command *command, const char *at, size_t length) {
+    command->tail_length = tail_add(command->tail, sizeof command->tail, command->tail_length,
+                                    (struct str){at, length});
 }
 
 static void output_read(uv_stream_t *stream, ssize_t length, const uv_buf_t *buffer) {
     struct command *command = stream->data;
     if (length > 0)
-        tail_add(command, buffer->base, (size_t)length);
+        output_add(command, buffer->base, (size_t)length);
     else if (length < 0)
         uv_read_stop(stream);
 }
@@ -96,7 +88,7 @@ static void output_drain(struct command *command) {
         ssize_t length = read(fd, command->chunk, sizeof command->chunk);
         if (length <= 0)
             return;
-        tail_add(command, command->chunk, (size_t)length);
+        output_add(command, command->chunk, (size_t)length);
     }
 }
 

@@ -3,6 +3,7 @@
 #include "sandbox/sandbox.h"
 
 #include "base/bytes.h"
+#include "base/path.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,11 +17,6 @@ const char *sandbox_name(enum sandbox_kind kind) {
 }
 
 /* ---- paths ---- */
-
-static bool path_is_below(struct str path, struct str folder) {
-    return str_begins(path, folder) &&
-           (path.len == folder.len || folder.len == 1 || path.at[folder.len] == '/');
-}
 
 bool sandbox_is_hidden(const struct sandbox_spec *spec, struct str path) {
     for (uint32_t i = 0; i < spec->hidden.count; i++)
@@ -48,11 +44,6 @@ static void link_add(struct sandbox_links *links, struct str place, struct str t
         links->too_many = true;
     else
         links->at[links->count++] = (struct sandbox_link){place, target, last};
-}
-
-static struct str folder_above(struct str path) {
-    const char *slash = path.len ? memrchr(path.at, '/', path.len) : NULL;
-    return (struct str){path.at, slash ? (size_t)(slash - path.at) : 0};
 }
 
 /* The target of a link, followed by the rest of the path. False: not a link. */
@@ -86,7 +77,7 @@ bool sandbox_follow(struct str path, struct arena *arena, struct sandbox_links *
         if (str_equal(name, STR(".")))
             continue;
         if (str_equal(name, STR(".."))) {
-            at = folder_above(at);
+            at = path_folder(at);
             continue;
         }
         struct str place = arena_format(arena, "%.*s/%.*s", STR_ARG(at), STR_ARG(name)),
@@ -132,16 +123,10 @@ static bool hidden_add(struct sandbox_made *made, struct str path, struct arena 
                : words_add(made, "--ro-bind", STR("/dev/null"), path);
 }
 
-static bool is_among(const struct sandbox_paths *paths, struct str path) {
-    for (uint32_t i = 0; i < paths->count; i++)
-        if (str_equal(paths->at[i], path))
-            return true;
-    return false;
-}
-
 /* True: a hidden place that is writable nevertheless, because the operator says so. */
 static bool is_written(const struct sandbox_spec *spec, struct str path) {
-    return is_among(&spec->scratch, path) || is_among(&spec->writes, path);
+    return str_is_among(path, spec->scratch.at, spec->scratch.count) ||
+           str_is_among(path, spec->writes.at, spec->writes.count);
 }
 
 static bool is_folder(struct str path, struct arena *arena) {

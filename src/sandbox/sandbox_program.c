@@ -4,6 +4,8 @@
  * with it. */
 #include "sandbox/sandbox.h"
 
+#include "base/path.h"
+
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
@@ -18,28 +20,11 @@ enum {
 
 /* ---- paths ---- */
 
-static bool path_is_below(struct str path, struct str folder) {
-    return str_begins(path, folder) &&
-           (path.len == folder.len || folder.len == 1 || path.at[folder.len] == '/');
-}
-
 static bool holds_hidden(const struct sandbox_spec *spec, struct str folder) {
     for (uint32_t i = 0; i < spec->hidden.count; i++)
         if (path_is_below(spec->hidden.at[i], folder))
             return true;
     return false;
-}
-
-static struct str folder_of(struct str path) {
-    const char *slash = path.len ? memrchr(path.at, '/', path.len) : NULL;
-    return (struct str){path.at, slash ? (size_t)(slash - path.at) : 0};
-}
-
-static struct str name_of_path(struct str path) {
-    struct str folder = folder_of(path);
-    return path.len > folder.len + 1
-               ? (struct str){path.at + folder.len + 1, path.len - folder.len - 1}
-               : (struct str){0};
 }
 
 static struct str below(struct str folder, const char *name, struct arena *arena) {
@@ -69,22 +54,22 @@ static void sees_add(struct sandbox_spec *spec, struct str path, struct arena *a
 
 static void libraries_add(struct sandbox_spec *spec, struct str folder, struct arena *arena) {
     static const char *const LIBRARIES[] = {"lib", "lib64", "libexec"};
-    if (!str_equal(name_of_path(folder), STR("bin")))
+    if (!str_equal(path_name(folder), STR("bin")))
         return;
     for (size_t i = 0; i < sizeof LIBRARIES / sizeof *LIBRARIES; i++)
-        sees_add(spec, below(folder_of(folder), LIBRARIES[i], arena), arena);
+        sees_add(spec, below(path_folder(folder), LIBRARIES[i], arena), arena);
 }
 
 /* Adds its packages, its virtual environment, the folder of its version, or the libraries beside its bin. */
 static void beside_add(struct sandbox_spec *spec, struct str path, struct arena *arena) {
-    struct str folder = folder_of(path), above = folder_of(folder);
+    struct str folder = path_folder(path), above = path_folder(folder);
     const char *packages = memmem(path.at, path.len, "/node_modules/", 14);
     sees_add(spec, path, arena);
     if (packages)
         sees_add(spec, (struct str){path.at, (size_t)(packages - path.at) + 13}, arena);
     else if (exists(below(above, "pyvenv.cfg", arena), arena))
         sees_add(spec, above, arena);
-    else if (str_equal(name_of_path(above), STR("versions")))
+    else if (str_equal(path_name(above), STR("versions")))
         sees_add(spec, folder, arena);
     else
         libraries_add(spec, folder, arena);
@@ -94,10 +79,10 @@ struct str sandbox_volta_home(struct str program, struct arena *arena) {
     struct sandbox_links links = {0};
     struct str real;
     if (!sandbox_follow(program, arena, &links, &real) ||
-        !str_equal(name_of_path(real), STR("volta-shim")))
+        !str_equal(path_name(real), STR("volta-shim")))
         return (struct str){0};
     for (uint32_t i = 0; i < links.count; i++) {
-        struct str home = folder_of(folder_of(links.at[i].place));
+        struct str home = path_folder(path_folder(links.at[i].place));
         if (exists(below(home, "tools/image", arena), arena))
             return arena_copy(arena, home);
     }
@@ -135,7 +120,7 @@ static struct str word_take(struct str *line) {
 static void named_add(struct sandbox_spec *spec, struct str name, struct str program, int depth,
                       struct arena *arena) {
     struct str path =
-        arena_format(arena, "%.*s:%.*s", STR_ARG(spec->path), STR_ARG(folder_of(program)));
+        arena_format(arena, "%.*s:%.*s", STR_ARG(spec->path), STR_ARG(path_folder(program)));
     while (path.len > 0 && name.len > 0) {
         const char *colon = memchr(path.at, ':', path.len);
         struct str folder = {path.at, colon ? (size_t)(colon - path.at) : path.len};
@@ -152,7 +137,7 @@ static void interpreter_add(struct sandbox_spec *spec, struct str line, struct s
                             int depth, struct arena *arena) {
     struct str word = word_take(&line);
     program_add(spec, word, depth, arena);
-    if (!str_equal(name_of_path(word), STR("env")))
+    if (!str_equal(path_name(word), STR("env")))
         return;
     do
         word = word_take(&line); /* options and variables come before the name */
@@ -190,7 +175,7 @@ static void script_add(struct sandbox_spec *spec, struct str text, int depth, st
 
 static bool is_shell(struct str line) {
     static const char *const SHELLS[] = {"sh", "bash", "dash", "zsh"};
-    struct str name = name_of_path(word_take(&line));
+    struct str name = path_name(word_take(&line));
     if (str_equal(name, STR("env")))
         name = word_take(&line);
     for (size_t i = 0; i < sizeof SHELLS / sizeof *SHELLS; i++)

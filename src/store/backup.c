@@ -21,8 +21,7 @@ bool backup_failed(struct backup *backup, const char *format, ...) {
 }
 
 const char *backup_sqlite_path(const struct backup *backup) {
-    bool sqlite = backup->where.len > 7 && memcmp(backup->where.at, "sqlite:", 7) == 0;
-    return sqlite ? backup->where.at + 7 : NULL;
+    return store_address_file(backup->where.at);
 }
 
 /* ---- files ---- */
@@ -55,13 +54,6 @@ bool backup_sync_folder(struct backup *backup, const char *path) {
     const char *slash = strrchr(path, '/');
     snprintf(folder, sizeof folder, "%.*s", slash ? (int)(slash - path) : 1, slash ? path : ".");
     return sync_at(backup, folder[0] ? folder : "/", O_DIRECTORY);
-}
-
-void backup_stamp(int64_t at, char text[20]) {
-    char full[TIME_TEXT + 1];
-    time_format(at, full);
-    snprintf(text, 20, "%.4s%.2s%.2sT%.2s%.2s%.2sZ", full, full + 5, full + 8, full + 11, full + 14,
-             full + 17);
 }
 
 /* ---- copying ---- */

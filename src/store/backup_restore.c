@@ -53,14 +53,14 @@ static bool log_fold(const char *path) {
 /* The old store is hard-linked under a second name before the new one takes over its path, so a store exists at that
  * path at every moment. An old store that is no longer readable is set aside like a damaged one; see mend_set_aside(). */
 static bool old_keep(struct backup *backup, const char *path, struct restore *restore) {
-    char stamp[20];
+    char stamp[TIME_BASIC_TEXT + 1];
     struct stat info;
     struct mend mend = {.path = path, .at = backup->at};
     if (lstat(path, &info) != 0)
         return true;
     if (!log_fold(path))
         return mend_set_aside(&mend, restore->aside) || backup_failed(backup, "%s", mend.error);
-    backup_stamp(backup->at, stamp);
+    time_format_basic(backup->at, stamp);
     snprintf(restore->aside, sizeof restore->aside, "%s.before-restore-%s", path, stamp);
     for (int i = 2; lstat(restore->aside, &info) == 0 && i < 1000; i++)
         snprintf(restore->aside, sizeof restore->aside, "%s.before-restore-%s.%d", path, stamp, i);

@@ -24,7 +24,6 @@ const char *backup_sqlite_path(const struct backup *backup); /* NULL: PostgreSQL
 void backup_remove(const char *path); /* and the files that SQLite keeps beside it */
 bool backup_sync(struct backup *backup, const char *path);        /* syncs a file */
 bool backup_sync_folder(struct backup *backup, const char *path); /* syncs the folder of a file */
-void backup_stamp(int64_t at, char text[20]);
 
 /* Copy an SQLite file page by page, from one snapshot, into a new file. */
 bool backup_copy(struct backup *backup, const char *from, const char *to);

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Reads every row of a store, and loads rows into another store. */
 #include "store/dump.h"
 
 #include "store/rows.h"

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Reads pages of the log in the order of commits: the part that both drivers share. */
 #include "store/follow.h"
 
 /* A restore resets the log: a record that was delivered under another era may never have happened. */

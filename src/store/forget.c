@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Erases a goal's content from a store while its log still verifies. */
 #include "store/forget.h"
 
 #include "store/dump.h"

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Checks which store this process may write to. */
 #include "store/instance.h"
 
 #include <stdio.h>

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Migrates the tables of an older build to those of this build. */
 #include "store/migrate.h"
 
 #include <stdio.h>

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Milestones: summaries that replace records which retention has deleted. */
 #include "store/milestone.h"
 
 static uint32_t type_known(uint64_t type) {

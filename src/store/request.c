@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Copies a store request, so that it can outlive its ledger. */
 #include "store/request.h"
 
 static void *copy(struct arena *arena, const void *from, size_t size, size_t count) {

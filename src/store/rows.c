@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Checks, encodes and decodes rows, for both drivers. */
 #include "store/rows.h"
 
 #include <stdlib.h>
@@ -215,4 +214,10 @@ int64_t id_place(const struct id *ids, uint32_t count, struct id id) {
             high = middle;
     }
     return -1;
+}
+
+bool order_is_in_force(const struct store_order *order, const struct hash *policy, bool stopped) {
+    if (order->order == ORDER_POLICY)
+        return hash_equal(policy, &order->record.policy);
+    return stopped == (order->order == ORDER_STOP);
 }

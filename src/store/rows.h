@@ -33,6 +33,9 @@ void loaded_part(struct goal_loaded *loaded, enum part_kind kind, uint32_t n, st
 /* True if a loaded goal may have rows of this kind. Only admission aggregates have permits, accounts and budgets. */
 bool loaded_has(const struct goal_loaded *loaded, enum part_kind kind);
 
+/* True: the order would change nothing. `policy`: the one that this host last recorded. */
+bool order_is_in_force(const struct store_order *order, const struct hash *policy, bool stopped);
+
 /* The hashes of all texts that a goal and its live rows name now, and those of `more`: each once, sorted. */
 struct text_names {
     struct hash *at;

@@ -17,17 +17,12 @@ const char *const STORE_VERB_NAMES[STORE_VERBS] = {
     [STORE_HISTORY] = "history", [STORE_HOSTS] = "hosts",     [STORE_BRIEF] = "brief",
 };
 
-static bool starts_with(struct str text, struct str with) {
-    return text.len >= with.len && str_equal(str_cut(text, with.len), with);
-}
-
 static struct store *open_as(struct str where, bool beside, char *error, size_t error_size) {
-    if (starts_with(where, STR("sqlite:"))) {
-        struct sqlite_options options = {
-            .path = where.at + strlen("sqlite:"), .busy_ms = 2000, .keeps_log = beside};
+    struct sqlite_options options = {
+        .path = store_address_file(where.at), .busy_ms = 2000, .keeps_log = beside};
+    if (options.path)
         return sqlite_open(&options, error, error_size);
-    }
-    if (starts_with(where, STR("postgres:")) || starts_with(where, STR("postgresql:")))
+    if (store_address_is_postgres(where.at))
         return postgres_open(where.at, error, error_size);
     snprintf(error, error_size,
              "\"%.*s\" is not a store. Use sqlite:PATH, or postgresql://USER@HOST/DATABASE.",

@@ -7,6 +7,7 @@
 #pragma once
 
 #include "model/decision.h"
+#include "model/store_address.h"
 
 /* ---- the outcome of a request ---- */
 

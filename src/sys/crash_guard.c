@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Handles broken invariants and exhausted memory. */
 #include "sys/crash_guard.h"
 
 #include "base/must.h"

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Replaces a file as a whole: a reader sees the old content or the new one. */
 #include "sys/file_replace.h"
 
 #include <fcntl.h>

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The instance lock of a SQLite store: who owns the store, and whether its last owner closed it. */
 #include "sys/lock.h"
 
 #include "sys/clock.h"

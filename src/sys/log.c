@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Writes the daemon's log for the operator. */
 #include "sys/log.h"
 
 #include "base/time.h"

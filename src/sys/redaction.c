@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The process-wide redaction rules: built-in patterns and the operator's own. */
 #include "sys/redaction.h"
 
 #include "model/secret/redact.h"

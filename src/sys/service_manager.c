@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Notifies the service manager, and takes over what it passes to the daemon. */
 #include "sys/service_manager.h"
 
 #include <fcntl.h>

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Measures free space and the size of folders, and keeps a reserve of disk space. */
 #include "sys/space.h"
 
 #include "sys/clock.h"

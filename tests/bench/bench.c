@@ -88,7 +88,7 @@ void bench_print(const char *name, double value, const char *unit) {
 }
 
 struct bare *bare_open(const char *where) {
-    bool sqlite = strncmp(where, "sqlite:", strlen("sqlite:")) == 0;
+    bool sqlite = store_address_file(where);
     return sqlite ? BARE_SQLITE.open(where + strlen("sqlite:")) : BARE_POSTGRES.open(where);
 }
 

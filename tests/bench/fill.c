@@ -234,7 +234,7 @@ int main(int argc, char **argv) {
         bench_fail("fill", "fill STORE GOALS");
     make_tables(argv[1]);
     struct filling filling = {.count = (uint32_t)atoi(argv[2])};
-    if (strncmp(argv[1], "sqlite:", 7) == 0)
+    if (store_address_file(argv[1]))
         fill_sqlite(&filling, argv[1] + 7);
     else
         fill_postgres(&filling, argv[1]);

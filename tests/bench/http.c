@@ -209,7 +209,7 @@ static void ingest(char **argv) {
     uint32_t stored = (uint32_t)atoi(argv[3]), connections = (uint32_t)atoi(argv[4]);
     struct crowd crowd = crowd_open(argv[1], connections, stored, false);
     struct bare_side bare = {.bare = bare_open(argv[2]), .herd = herd_make(stored, stored, 3)};
-    if (strncmp(argv[2], "sqlite:", 7) == 0)
+    if (store_address_file(argv[2]))
         bare.checkpoints = store_open(str_of(argv[2]), error, sizeof error);
     snprintf(name, sizeof name, "ingest-%s-%u", argv[0], connections);
     snprintf(baseline, sizeof baseline, "bare %s", argv[0]);

@@ -216,7 +216,7 @@ int main(int argc, char **argv) {
                           .stored = (uint32_t)atoi(argv[4]),
                           .rounds = atoi(argv[5]),
                           .seconds = atof(argv[6])};
-    if (strncmp(argv[2], "sqlite:", 7) == 0)
+    if (store_address_file(argv[2]))
         for (int i = 0; i < 2; i++)
             bench.checkpoints[i] = open_store(argv[2 + i]);
     bench_commit(&bench); /* first: it starts from the versions that were filled in */

@@ -22,6 +22,7 @@ static uint64_t play(struct str bytes, size_t piece) {
         bytes = (struct str){bytes.at + part.len, bytes.len - part.len};
         while ((got = ws_next(&reader, &part, &text)) != WS_NOTHING && got != WS_WRONG) {
             must(got != WS_MESSAGE || text.len <= MOST);
+            must(reader.message.len <= MOST);
             sum = sum_add(sum * 31 + (uint64_t)got, got == WS_SKIPPED ? STR("") : text);
         }
         sum = got == WS_WRONG ? sum_add(sum, text) : sum;

@@ -28,7 +28,7 @@ static void fill(const struct crowd *crowd, const char *where) {
     store_close(store);
     arena_free(&arena);
     double begin = bench_seconds();
-    if (strncmp(where, "sqlite:", 7) == 0)
+    if (store_address_file(where))
         fill_sqlite(crowd, where + 7);
 #ifdef QUERY_POSTGRES
     else
@@ -61,7 +61,7 @@ int main(int argc, char **argv) {
     crowd_make(&crowd, goals);
     if (!filled)
         fill(&crowd, where);
-    asking.engine = strncmp(where, "sqlite:", 7) == 0 ? "sqlite" : "postgres";
+    asking.engine = store_address_file(where) ? "sqlite" : "postgres";
     asking.store = open_store(where);
     questions_run(&asking);
     store_close(asking.store);

@@ -313,7 +313,7 @@ void past_fill_postgres(const struct past *past) {
 }
 
 void past_fill(const struct past *past) {
-    if (strncmp(past->where, "sqlite:", 7) == 0)
+    if (store_address_file(past->where))
         past_fill_sqlite(past);
     else
         past_fill_postgres(past);

@@ -240,7 +240,7 @@ int main(int argc, char **argv) {
     if (records < 1000000)
         past.days = 30, past.stride = 8;
     double alone = argc > 3 ? strtod(argv[3], NULL) : 10;
-    bool sqlite = strncmp(argv[1], "sqlite:", 7) == 0;
+    bool sqlite = store_address_file(argv[1]);
     const char *engine = sqlite ? "sqlite" : "postgres";
     pthread_t writer, checkpoints;
     writer_open(&w, argv[1]); /* creates the tables */

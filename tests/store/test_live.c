@@ -17,7 +17,7 @@ static const char *engines[2];
 static int engine_count;
 
 static bool is_sqlite(const char *where) {
-    return strncmp(where, "sqlite:", 7) == 0;
+    return store_address_file(where);
 }
 
 static void say(const char *where, const char *sql) {

@@ -20,7 +20,7 @@ static int engine_count;
 /* ---- the store under test ---- */
 
 static bool is_sqlite(const char *where) {
-    return strncmp(where, "sqlite:", 7) == 0;
+    return store_address_file(where);
 }
 
 /* Executes a statement that does not come from Overseer. True: it succeeded. */

@@ -300,7 +300,7 @@ static size_t engine_count;
 /* An empty store on the engine. */
 static const char *place_new(const char *engine) {
     static char where[256];
-    if (strncmp(engine, "sqlite:", 7) != 0)
+    if (!store_address_file(engine))
         return engine;
     for (const char *const *suffix = (const char *const[]){"", "-wal", "-shm", NULL}; *suffix;
          suffix++) {

@@ -4,6 +4,7 @@
 
 #include <time.h>
 
+#include "base/buffer.h"
 #include "base/bytes.h"
 #include "base/due.h"
 #include "base/map.h"
@@ -858,6 +859,66 @@ static void test_time_after_goes_back_or_refuses(void **state) {
         assert_int_equal(at, 2);
 }
 
+static void test_uuids_are_of_version_4(void **state) {
+    (void)state;
+    struct id id;
+    char text[UUID_TEXT + 1];
+    for (uint8_t i = 0; i < sizeof id.bytes; i++)
+        id.bytes[i] = (uint8_t)(0xF0 + i);
+    id_format_uuid(id, text);
+    assert_string_equal(text, "f0f1f2f3-f4f5-46f7-b8f9-fafbfcfdfeff");
+}
+
+static void test_a_buffer_grows_and_drops(void **state) {
+    (void)state;
+    struct buffer buffer = {0};
+    char expected[5000];
+    for (size_t i = 0; i < sizeof expected; i++)
+        expected[i] = (char)('a' + i % 26);
+    for (size_t at = 0, part = 1; at < sizeof expected; at += part, part = part * 2 + 1) {
+        part = part < sizeof expected - at ? part : sizeof expected - at;
+        assert_true(buffer_add(&buffer, expected + at, part));
+        assert_int_equal(buffer.at[buffer.len], 0);
+        assert_true(buffer.len < buffer.cap);
+    }
+    assert_int_equal(buffer.len, sizeof expected);
+    buffer_drop(&buffer, 17);
+    assert_int_equal(buffer.len, sizeof expected - 17);
+    assert_memory_equal(buffer.at, expected + 17, buffer.len);
+    assert_int_equal(buffer.at[buffer.len], 0);
+    buffer_drop(&buffer, buffer.len);
+    assert_int_equal(buffer.len, 0);
+    buffer_free(&buffer);
+    assert_null(buffer.at);
+}
+
+static void test_a_buffer_without_memory_stays_as_it_is(void **state) {
+    (void)state;
+    struct buffer buffer = {0};
+    assert_true(buffer_add(&buffer, "abc", 3));
+    assert_false(buffer_reserve(&buffer, SIZE_MAX / 2));
+    assert_string_equal(buffer.at, "abc");
+    buffer_free(&buffer);
+}
+
+/* Whatever the pieces, the tail is the end of all of them. */
+static void test_a_tail_keeps_the_end(void **state) {
+    (void)state;
+    char all[200], tail[7];
+    for (size_t i = 0; i < sizeof all; i++)
+        all[i] = (char)('a' + i % 26);
+    for (size_t piece = 1; piece < 20; piece++) {
+        size_t length = 0;
+        for (size_t at = 0; at + piece <= sizeof all; at += piece) {
+            size_t end = at + piece, kept = end < sizeof tail ? end : sizeof tail;
+            length = tail_add(tail, sizeof tail, length, (struct str){all + at, piece});
+            assert_int_equal(length, kept);
+            assert_memory_equal(tail, all + end - kept, kept);
+        }
+        assert_int_equal(tail_add(tail, sizeof tail, length, (struct str){NULL, 0}), length);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_recent_keeps_the_last_ones),
@@ -875,6 +936,10 @@ int main(void) {
         cmocka_unit_test(test_ids_refuse_what_is_no_ulid),
         cmocka_unit_test(test_ids_are_in_the_order_of_time),
         cmocka_unit_test(test_ids_derive_from_keys_for_ever),
+        cmocka_unit_test(test_uuids_are_of_version_4),
+        cmocka_unit_test(test_a_buffer_grows_and_drops),
+        cmocka_unit_test(test_a_buffer_without_memory_stays_as_it_is),
+        cmocka_unit_test(test_a_tail_keeps_the_end),
         cmocka_unit_test(test_sha256_is_that_of_fips_180),
         cmocka_unit_test(test_sha256_is_the_same_in_pieces),
         cmocka_unit_test(test_varints_have_one_form),

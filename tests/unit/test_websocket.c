@@ -87,18 +87,22 @@ static void test_frame(void **state) {
     (void)state;
     static const uint8_t MASK[4] = {0x37, 0xFA, 0x21, 0x3D};
     static const size_t LENGTHS[] = {0, 5, 125, 126, 65535, 65536, 70000};
-    static char payload[70000], frame[70000 + WS_HEAD];
+    static char payload[70000];
+    struct buffer out = {0};
     static const char HELLO[] = "\x81\x85\x37\xfa\x21\x3d\x7f\x9f\x4d\x51\x58"; /* RFC 6455, 5.7 */
-    assert_int_equal(ws_frame(frame, WS_TEXT, STR("Hello"), MASK), 11);
-    assert_memory_equal(frame, HELLO, 11);
+    ws_frame(&out, WS_TEXT, STR("Hello"), MASK);
+    assert_int_equal(out.len, 11);
+    assert_memory_equal(out.at, HELLO, 11);
     for (size_t i = 0; i < count_of(LENGTHS); i++) {
         size_t head = LENGTHS[i] < 126 ? 6 : LENGTHS[i] < 65536 ? 8 : 14;
         memset(payload, 'a' + (int)i, sizeof payload);
-        assert_int_equal(ws_frame(frame, WS_TEXT, (struct str){payload, LENGTHS[i]}, MASK),
-                         head + LENGTHS[i]);
+        out.len = 0;
+        ws_frame(&out, WS_TEXT, (struct str){payload, LENGTHS[i]}, MASK);
+        assert_int_equal(out.len, head + LENGTHS[i]);
         for (size_t at = 0; at < LENGTHS[i]; at++)
-            assert_int_equal((uint8_t)frame[head + at] ^ MASK[at & 3], payload[at]);
+            assert_int_equal((uint8_t)out.at[head + at] ^ MASK[at & 3], payload[at]);
     }
+    buffer_free(&out);
 }
 
 /* ---- incoming messages ---- */
@@ -126,6 +130,7 @@ static struct heard hear(struct str bytes, size_t piece) {
         struct str part = {bytes.at, bytes.len < piece ? bytes.len : piece}, text = {"", 0};
         bytes = (struct str){bytes.at + part.len, bytes.len - part.len};
         for (enum ws_got got; (got = ws_next(&reader, &part, &text)) != WS_NOTHING;) {
+            assert_true(reader.message.len <= reader.most); /* of a longer one, nothing is kept */
             uint64_t number = got == WS_SKIPPED                     ? reader.length
                               : got == WS_CLOSED || got == WS_WRONG ? reader.code
                                                                     : 0;
@@ -164,14 +169,14 @@ static const struct {
            "bbbbbb"
            "\x8A\x00\x81\x01x"),
      "skipped(21,) pong(0,) message(0,x) "},
-    {"a length in two bytes",
+    {"a length in two bytes that needs one",
      BYTES("\x81\x7E\x00\x03"
            "abc"),
-     "message(0,abc) "},
-    {"a length in eight bytes",
+     "wrong(1002,) "},
+    {"a length in eight bytes that needs one",
      BYTES("\x81\x7F\x00\x00\x00\x00\x00\x00\x00\x03"
            "abc"),
-     "message(0,abc) "},
+     "wrong(1002,) "},
     {"a close with its reason",
      BYTES("\x88\x05\x03\xF0"
            "bye"),
@@ -201,9 +206,35 @@ static void test_read(void **state) {
         }
 }
 
+/* A message of `length` bytes, with its length in two or in eight bytes, and one more. */
+static void test_long(void **state) {
+    (void)state;
+    static const size_t LENGTHS[] = {126, 65535, 65536, 70000}, PIECES[] = {1, 3, 4096, SIZE_MAX};
+    for (size_t i = 0; i < count_of(LENGTHS); i++)
+        for (size_t k = 0; k < count_of(PIECES); k++) {
+            struct buffer bytes = {0};
+            char head[10] = "\x81", expected[64], payload[4096];
+            bool eight = LENGTHS[i] > 65535;
+            head[1] = eight ? 127 : 126;
+            for (size_t at = 0; at < (eight ? 8 : 2); at++)
+                head[2 + at] = (char)((uint64_t)LENGTHS[i] >> 8 * ((eight ? 7 : 1) - at));
+            memset(payload, 'a', sizeof payload);
+            assert_true(buffer_add(&bytes, head, eight ? 10 : 4));
+            for (size_t left = LENGTHS[i], part; left > 0; left -= part) {
+                part = left < sizeof payload ? left : sizeof payload;
+                assert_true(buffer_add(&bytes, payload, part));
+            }
+            assert_true(buffer_add(&bytes, "\x81\x01x", 3));
+            struct heard heard = hear(buffer_str(&bytes), PIECES[k]);
+            snprintf(expected, sizeof expected, "skipped(%zu,) message(0,x) ", LENGTHS[i]);
+            assert_string_equal(heard.text, expected);
+            buffer_free(&bytes);
+        }
+}
+
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_place),
-                                       cmocka_unit_test(test_handshake),
-                                       cmocka_unit_test(test_frame), cmocka_unit_test(test_read)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_place), cmocka_unit_test(test_handshake),
+        cmocka_unit_test(test_frame), cmocka_unit_test(test_read), cmocka_unit_test(test_long)};
     return cmocka_run_group_tests_name("websocket", tests, NULL, NULL);
 }

@@ -96,16 +96,9 @@ void judged_keep(struct judged *judged, const struct settings *old, struct arena
 
 /* ---- files in the repository ---- */
 
-static bool is_meant(const struct judged_list *list, struct str path, struct arena *scratch) {
-    for (uint32_t i = 0; i < list->count; i++)
-        if (judged_matches(list->at[i], path, scratch))
-            return true;
-    return false;
-}
-
 static void path_look(struct judged_list *list, const char *const *known, size_t count,
                       struct str path, struct arena *scratch) {
-    if (list->is_written || is_meant(list, path, scratch))
+    if (list->is_written || judged_matches_any(list->at, list->count, path, scratch))
         return;
     for (size_t i = 0; i < count && list->count < LIMIT_LINES; i++)
         if (judged_matches(str_of(known[i]), path, scratch)) {
@@ -144,7 +137,7 @@ static void files_look(struct judged *judged, FILE *list) {
         struct arena scratch = {0};
         struct str path = {line, (size_t)length - 1};
         path_look(&judged->rules, RULES, count_of(RULES), path, &scratch);
-        if (!is_meant(&judged->rules, path, &scratch))
+        if (!judged_matches_any(judged->rules.at, judged->rules.count, path, &scratch))
             path_look(&judged->protect, PROTECT, count_of(PROTECT), path, &scratch);
         arena_free(&scratch);
     }

@@ -1,6 +1,4 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Prints results for people: some operations have a printer of their own; any other result is printed as names and
- * values. */
 #include "cli/print/print.h"
 
 #include "cli/command.h"
@@ -204,4 +202,12 @@ void print_result(const struct typed *typed, const json_t *result) {
         print_written(typed, result);
     else
         print_members(typed, result);
+}
+
+void fact_print(const char *name, const char *text) {
+    if (!*text)
+        return;
+    printf("%s: ", name);
+    text_say(stdout, text);
+    printf("\n");
 }

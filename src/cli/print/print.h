@@ -24,6 +24,7 @@ size_t ids_length(const json_t *rows);
 const char *id_short(const char *id, size_t length, char text[ID_TEXT + 1]);
 /* Prints a command, with the goal ids in it cut to `length`, which still distinguishes them. */
 void command_say(const char *command, size_t length);
+void fact_print(const char *name, const char *text); /* unless it is empty */
 /* Prints " is done", " needs you". */
 void state_say(const char *state);
 /* The time passed since a member: "18m". */

@@ -92,14 +92,6 @@ static void list_print(const char *title, const json_t *list) {
     }
 }
 
-static void fact_print(const char *title, const char *text) {
-    if (!*text)
-        return;
-    printf("%s: ", title);
-    text_say(stdout, text);
-    printf("\n");
-}
-
 void print_handoff(const struct typed *typed, const json_t *result) {
     static const struct {
         const char *title, *name;

@@ -27,14 +27,6 @@ static void lines_print(const json_t *lines) {
     table_print(&table);
 }
 
-static void fact_print(const char *name, const char *text) {
-    if (!*text)
-        return;
-    printf("%s: ", name);
-    text_say(stdout, text);
-    printf("\n");
-}
-
 static void timer_print(const json_t *why) {
     char at[CLOCK_TEXT];
     const char *waits = text_of(why, "waitsFor");

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Prints tables, as wide as the terminal allows. */
 #include "cli/print/table.h"
 
 #include <stdarg.h>

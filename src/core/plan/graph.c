@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Analyses a plan: its critical path, its bottlenecks, and what should be done next. */
 #include "core/plan/graph.h"
 
 /* ---- time: each node has a beginning and an end ----

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Recognises the lines of a private key. */
 #include "model/secret/key_block.h"
 
 #include <string.h>

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Removes secrets from every text of a signal before it is stored. */
 #include "model/secret/redact.h"
 
 #include "model/update.h"

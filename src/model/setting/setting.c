@@ -377,13 +377,6 @@ bool setting_equal(const void *a, const void *b, const struct setting *row) {
     }
 }
 
-static struct texts texts_copy(const struct texts *from, struct arena *arena) {
-    struct str *copy = arena_new(arena, struct str, from->count);
-    for (uint32_t i = 0; i < from->count; i++)
-        copy[i] = arena_copy(arena, from->at[i]);
-    return (struct texts){copy, from->count};
-}
-
 void setting_copy(void *to, const void *from, const struct setting *row, struct arena *arena) {
     void *at = value_at(to, row);
     const void *value = value_of(from, row);

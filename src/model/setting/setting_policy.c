@@ -14,13 +14,6 @@ static struct str joined(const struct texts *texts, struct arena *arena) {
     return (struct str){writer.at, writer.len};
 }
 
-static void name_copy(char *to, size_t size, struct str from) {
-    struct str cut = str_cut_utf8(from, size - 1);
-    memset(to, 0, size);
-    if (cut.len > 0)
-        memcpy(to, cut.at, cut.len);
-}
-
 /* ---- agents ---- */
 
 /* If the numbers of input and output tokens are not reported, the higher price counts: a budget should run out too
@@ -38,11 +31,11 @@ static uint64_t price_of(const struct settings *settings, struct str model) {
 static void agent_take(const struct settings *settings, const struct agent_setting *from,
                        struct policy_agent *to) {
     struct str model = from->model.len ? from->model : settings->defaults.model;
-    name_copy(to->id, sizeof to->id, from->id);
-    name_copy(to->role, sizeof to->role, from->role);
-    name_copy(to->account, sizeof to->account, from->account.len ? from->account : from->id);
-    name_copy(to->model, sizeof to->model, model);
-    name_copy(to->team, sizeof to->team, from->team);
+    name_put(to->id, sizeof to->id, from->id);
+    name_put(to->role, sizeof to->role, from->role);
+    name_put(to->account, sizeof to->account, from->account.len ? from->account : from->id);
+    name_put(to->model, sizeof to->model, model);
+    name_put(to->team, sizeof to->team, from->team);
     to->most = (uint32_t)from->most;
     to->reserve = money_of(from->reserve.money);
     to->reserve_tokens = (uint64_t)from->reserve.tokens;
@@ -84,7 +77,7 @@ static void budgets_take(const struct settings *settings, struct policy *policy,
         uint64_t most;
         must(amount_parse(from->most, &unit, &most));
         bool day = str_equal(from->scope, STR("day"));
-        name_copy(budgets[i].scope, sizeof budgets[i].scope, from->scope);
+        name_put(budgets[i].scope, sizeof budgets[i].scope, from->scope);
         budgets[i].unit = (enum budget_unit)unit;
         budgets[i].most = most / 100 * (uint64_t)settings->budget.share +
                           most % 100 * (uint64_t)settings->budget.share / 100;
@@ -100,8 +93,8 @@ static void channels_take(const struct settings *settings, struct policy *policy
         arena_new(arena, struct policy_channel, settings->lists.channel_count + 1);
     for (uint32_t i = 0; i < settings->lists.channel_count; i++) {
         const struct channel *from = &settings->lists.channels[i];
-        name_copy(channels[i].id, sizeof channels[i].id, from->id);
-        name_copy(channels[i].origins, sizeof channels[i].origins, joined(&from->origins, arena));
+        name_put(channels[i].id, sizeof channels[i].id, from->id);
+        name_put(channels[i].origins, sizeof channels[i].origins, joined(&from->origins, arena));
         channels[i].kind = from->kind;
         channels[i].least = from->least;
         channels[i].quiet = from->quiet;

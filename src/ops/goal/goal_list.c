@@ -85,10 +85,8 @@ const struct op OP_GOAL_LIST = {
     .help = "Example: overseer goal list --state \"needs you\"",
     .kind = OP_READS,
     .may = MAY_LOOK,
-    .params = PARAMS,
-    .param_count = count_of(PARAMS),
-    .members = MEMBERS,
-    .member_count = count_of(MEMBERS),
+    OP_PARAMS(PARAMS),
+    OP_MEMBERS(MEMBERS),
     .request = request,
     .result = result,
 };
@@ -121,8 +119,7 @@ const struct op OP_GOAL_TALLY = {
     .help = "Example: overseer goal tally",
     .kind = OP_READS,
     .may = MAY_LOOK,
-    .members = TALLY,
-    .member_count = count_of(TALLY),
+    OP_MEMBERS(TALLY),
     .request = tally_request,
     .result = tally_result,
 };

@@ -19,9 +19,9 @@ static bool signal(struct op_call *call, const struct store_answer *answer, stru
 #define MOVE(verb, status, fields, roles, words, example) \
     { \
         .name = "goal." verb, .summary = words, .help = "Example: overseer goal " verb example, \
-        .kind = OP_WRITES, .may = (roles), .params = fields, .param_count = count_of(fields), \
-        .positional = 1, .to = status, .asks_first = (status) == GOAL_CANCELLED, \
-        .stops = (status) == GOAL_CANCELLED, .signal = signal \
+        .kind = OP_WRITES, .may = (roles), OP_PARAMS(fields), .positional = 1, .to = status, \
+        .asks_first = (status) == GOAL_CANCELLED, .stops = (status) == GOAL_CANCELLED, \
+        .signal = signal \
     }
 
 const struct op OP_GOAL_PAUSE =

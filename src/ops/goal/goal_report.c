@@ -26,8 +26,7 @@ const struct op OP_GOAL_REPORT = {
     .may = MAY_MANAGE | MAY_RUN,
     .answer = ANSWER_SPOOLED,
     .for_agents = true,
-    .params = PARAMS,
-    .param_count = count_of(PARAMS),
+    OP_PARAMS(PARAMS),
     .positional = 2,
     .signal = signal,
 };

@@ -96,11 +96,9 @@ const struct op OP_PLAN_APPLY = {
     .kind = OP_WRITES,
     .may = MAY_MANAGE | MAY_RUN, /* PLAN-23: the policy says which runs */
     .for_agents = true,
-    .params = PARAMS,
-    .param_count = count_of(PARAMS),
+    OP_PARAMS(PARAMS),
     .positional = 1,
-    .members = MEMBERS,
-    .member_count = count_of(MEMBERS),
+    OP_MEMBERS(MEMBERS),
     .request = request,
     .signal = signal,
 };

@@ -41,8 +41,8 @@ static bool review(struct op_call *call, const struct store_answer *answer, stru
     { \
         .name = "plan." verb, .summary = words, \
         .help = "Example: overseer plan " verb " 01JC7Q4T9Z", .kind = OP_WRITES, .may = (roles), \
-        .for_agents = ((roles)&MAY_RUN) != 0, .params = PARAMS, .param_count = count_of(PARAMS), \
-        .positional = 1, .request = ask, .signal = make \
+        .for_agents = ((roles)&MAY_RUN) != 0, OP_PARAMS(PARAMS), .positional = 1, .request = ask, \
+        .signal = make \
     }
 
 const struct op OP_PLAN_APPROVE =

@@ -3,6 +3,8 @@
  * one goal has it. */
 #include "ops/all.h"
 
+#include "ops/view.h"
+
 #include <stdio.h>
 
 #define NODE_AND_GOAL \
@@ -54,13 +56,7 @@ static bool goal_is_clear(struct op_call *call, const struct store_answer *answe
                          STR_ARG(call->args.node));
     op_refuse(call, ERROR_INVALID,
               "Several goals have a node %.*s; say which with --goal:", STR_ARG(call->args.node));
-    for (uint32_t i = 0; i < answer->found_count; i++) {
-        char id[GOAL_ID_TEXT + 1];
-        size_t used = strlen(call->why);
-        goal_id_format(answer->found[i], id);
-        snprintf(call->why + used, sizeof call->why - used, " %s", id);
-    }
-    return false;
+    return view_name_found(call, answer);
 }
 
 static bool signal(struct op_call *call, const struct store_answer *answer, struct signal *ret) {
@@ -86,10 +82,9 @@ static bool signal(struct op_call *call, const struct store_answer *answer, stru
     { \
         .name = "work." verb, .summary = words, \
         .help = "Example: overseer work " verb " S1.1.1" example, .kind = OP_WRITES, \
-        .may = (roles), .for_agents = ((roles)&MAY_RUN) != 0, .params = fields, \
-        .param_count = count_of(fields), .positional = 1, .to = status, \
-        .asks_first = (status) == NODE_CANCELLED, .stops = (status) == NODE_CANCELLED, \
-        .request = request, .signal = signal \
+        .may = (roles), .for_agents = ((roles)&MAY_RUN) != 0, OP_PARAMS(fields), .positional = 1, \
+        .to = status, .asks_first = (status) == NODE_CANCELLED, \
+        .stops = (status) == NODE_CANCELLED, .request = request, .signal = signal \
     }
 
 const struct op OP_WORK_START = MOVE("start", NODE_IN_PROGRESS, PARAMS, MAY_MANAGE | MAY_RUN,

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Exports a whole store as one JSON document, without loss. */
 #include "ops/portable/export.h"
 
 #include "ops/op.h"

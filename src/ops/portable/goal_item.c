@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Writes and reads the item of a goal in an export, with its plan and its texts. */
 #include "ops/portable/goal_item.h"
 
 #include "ops/portable/item.h"

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Writes and reads single rows as items of an export. */
 #include "ops/portable/item.h"
 
 #include "base/time.h"

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Writes encoded bodies as JSON by the table of their shape, and reads them back. */
 #include "ops/portable/portable.h"
 
 #include "base/time.h"

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Reads JSON documents that are larger than memory. */
 #include "ops/portable/scan.h"
 
 #include "base/must.h"
@@ -8,14 +7,13 @@
 #include <stdlib.h>
 
 void scan_begin(struct scan *scan, FILE *file) {
-    char *item = scan->item;
-    size_t cap = scan->cap;
+    struct buffer item = scan->item;
     rewind(file);
-    *scan = (struct scan){.file = file, .line = 1, .column = 1, .item = item, .cap = cap};
+    *scan = (struct scan){.file = file, .line = 1, .column = 1, .item = item};
 }
 
 void scan_free(struct scan *scan) {
-    free(scan->item);
+    buffer_free(&scan->item);
 }
 
 bool scan_refuse(struct scan *scan, const char *what) {
@@ -72,19 +70,11 @@ bool scan_expect(struct scan *scan, char c) {
 /* ---- values ---- */
 
 static bool item_add(struct scan *scan, int c) {
-    if (scan->len == SCAN_ITEM)
+    if (scan->item.len == SCAN_ITEM)
         return scan_refuse(scan, "this item is too large");
-    if (scan->len == scan->cap) {
-        scan->cap = scan->cap ? scan->cap * 2 : 65536;
-        char *grown = realloc(scan->item, scan->cap);
-        if (!grown) {
-            scan->cap = scan->len;
-            return scan_refuse(scan, "there is no memory for this item");
-        }
-        scan->item = grown;
-    }
-    scan->item[scan->len++] = (char)c;
-    return true;
+    char byte = (char)c;
+    return buffer_add(&scan->item, &byte, 1) ||
+           scan_refuse(scan, "there is no memory for this item");
 }
 
 /* From after the opening quote to after the closing one. */
@@ -116,7 +106,7 @@ static bool scalar_scan(struct scan *scan) {
         if (ends_scalar(c)) {
             if (c != EOF)
                 ungetc(c, scan->file);
-            return scan->len > 0 || scan_refuse(scan, "a value is expected here");
+            return scan->item.len > 0 || scan_refuse(scan, "a value is expected here");
         }
         scan->column++;
         if (!item_add(scan, c))
@@ -141,7 +131,7 @@ static bool nested_scan(struct scan *scan) {
 
 bool scan_value(struct scan *scan) {
     int c = scan_peek(scan);
-    scan->len = 0;
+    scan->item.len = 0;
     scan->item_line = scan->line;
     scan->item_column = scan->column;
     if (c == '{' || c == '[')
@@ -153,7 +143,7 @@ bool scan_value(struct scan *scan) {
 
 json_t *scan_parse(struct scan *scan) {
     json_error_t error;
-    json_t *json = json_loadb(scan->item, scan->len,
+    json_t *json = json_loadb(scan->item.at, scan->item.len,
                               JSON_DECODE_ANY | JSON_REJECT_DUPLICATES | JSON_ALLOW_NUL, &error);
     if (json || scan->why[0])
         return json;

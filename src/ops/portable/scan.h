@@ -3,7 +3,7 @@
  * passes each complete item to the parser. */
 #pragma once
 
-#include "base/str.h"
+#include "base/buffer.h"
 
 #include <jansson.h>
 #include <stdio.h>
@@ -17,8 +17,7 @@ enum {
 struct scan {
     FILE *file;
     unsigned long line, column; /* of the next character, from 1 */
-    char *item;                 /* the current item, as text */
-    size_t len, cap;
+    struct buffer item;         /* the current item, as text */
     unsigned long item_line, item_column;
     char why[256]; /* "": nothing is wrong */
 };

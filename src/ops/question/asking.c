@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Collects the goals that wait for a person, longest wait first. */
 #include "ops/question/asking.h"
 
 #include "ops/question/question_view.h"

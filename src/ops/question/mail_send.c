@@ -100,8 +100,7 @@ const struct op OP_MAIL_SEND = {
     .kind = OP_WRITES,
     .may = MAY_MANAGE | MAY_RUN,
     .for_agents = true,
-    .params = SEND,
-    .param_count = count_of(SEND),
+    OP_PARAMS(SEND),
     .positional = 2,
     .signal = send_signal,
 };
@@ -112,11 +111,9 @@ const struct op OP_MAIL_INBOX = {
     .kind = OP_READS,
     .may = MAY_ALL,
     .for_agents = true,
-    .params = INBOX,
-    .param_count = count_of(INBOX),
+    OP_PARAMS(INBOX),
     .positional = 1,
-    .members = MEMBERS,
-    .member_count = count_of(MEMBERS),
+    OP_MEMBERS(MEMBERS),
     .request = show_request,
     .result = inbox_result,
 };
@@ -127,8 +124,7 @@ const struct op OP_MAIL_ACK = {
     .kind = OP_WRITES,
     .may = MAY_MANAGE | MAY_RUN,
     .for_agents = true,
-    .params = ACK,
-    .param_count = count_of(ACK),
+    OP_PARAMS(ACK),
     .positional = 1,
     .signal = ack_signal,
 };

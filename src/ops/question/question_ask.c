@@ -94,8 +94,7 @@ const struct op OP_QUESTION_ASK = {
         "--options keep --default b --expires 8h",
     .kind = OP_WRITES,
     .may = MAY_MANAGE,
-    .params = PARAMS,
-    .param_count = count_of(PARAMS),
+    OP_PARAMS(PARAMS),
     .positional = 2,
     .signal = signal,
 };

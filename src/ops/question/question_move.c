@@ -41,9 +41,9 @@ static bool signal(struct op_call *call, const struct store_answer *answer, stru
 #define MOVE(verb, move, fields, count, roles, words, example) \
     { \
         .name = "question." verb, .also = verb, .summary = words, .help = "Example: " example, \
-        .kind = OP_WRITES, .may = (roles), .for_agents = ((roles)&MAY_RUN) != 0, .params = fields, \
-        .param_count = count_of(fields), .positional = count, .to = move, \
-        .request = question_request, .next = question_next, .signal = signal \
+        .kind = OP_WRITES, .may = (roles), .for_agents = ((roles)&MAY_RUN) != 0, \
+        OP_PARAMS(fields), .positional = count, .to = move, .request = question_request, \
+        .next = question_next, .signal = signal \
     }
 
 const struct op OP_QUESTION_ACK =

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Shows questions to people, and parses the names by which people refer to them. */
 #include "ops/question/question_view.h"
 
 #include "model/cause.h"
@@ -79,13 +78,7 @@ bool question_request(struct op_call *call, struct store_request *ret_request) {
 static bool several(struct op_call *call, const struct store_answer *answer) {
     op_refuse(call, ERROR_INVALID, "Several goals have a question %.*s; say which with --goal:",
               STR_ARG(call->args.question));
-    for (uint32_t i = 0; i < answer->found_count; i++) {
-        char id[GOAL_ID_TEXT + 1];
-        size_t used = strlen(call->why);
-        goal_id_format(answer->found[i], id);
-        snprintf(call->why + used, sizeof call->why - used, " %s", id);
-    }
-    return false;
+    return view_name_found(call, answer);
 }
 
 bool question_next(struct op_call *call, const struct store_answer *answer,
@@ -126,11 +119,6 @@ const struct question *question_given(struct op_call *call, const struct store_a
 
 /* ---- questions as JSON ---- */
 
-static void text_put(json_t *json, const char *name, struct str text) {
-    if (text.len > 0)
-        json_object_set_new(json, name, json_stringn(text.at, text.len));
-}
-
 static void time_put(json_t *json, const char *name, int64_t at) {
     char text[TIME_TEXT + 1];
     if (at == 0)
@@ -158,28 +146,28 @@ static void place_put(json_t *json, const struct goal_loaded *loaded,
     const struct node *node =
         question->node ? plan_node(&loaded->live.plan, question->node - 1) : NULL;
     if (node)
-        text_put(json, "node", node_id(node));
+        json_put_text(json, "node", node_id(node));
     if (question->assignment) {
         snprintf(id, sizeof id, "A_%u", question->assignment - 1);
-        text_put(json, "assignmentId", str_of(id));
+        json_put_text(json, "assignmentId", str_of(id));
     }
     const struct assignment *assignment =
         question->assignment ? assignments_find(&loaded->live.assignments, question->assignment - 1)
                              : NULL;
     if (assignment && cause_is(question, CAUSE_DONE)) {
-        text_put(json, "commit", str_of(assignment->check.commit));
-        text_put(json, "onto", str_of(assignment->check.onto));
+        json_put_text(json, "commit", str_of(assignment->check.commit));
+        json_put_text(json, "onto", str_of(assignment->check.onto));
     }
 }
 
 static void words_put(json_t *json, const struct question_text *text) {
     json_object_set_new(json, "title",
                         json_stringn(text->title.at ? text->title.at : "", text->title.len));
-    text_put(json, "text", text->text);
+    json_put_text(json, "text", text->text);
     json_object_set_new(json, "options", texts_json(&text->options));
-    text_put(json, "why", text->rule);
-    text_put(json, "reason", text->reason);
-    text_put(json, "evidence", text->evidence);
+    json_put_text(json, "why", text->rule);
+    json_put_text(json, "reason", text->reason);
+    json_put_text(json, "evidence", text->evidence);
     if (text->recommendations.count > 0)
         json_object_set_new(json, "recommendations", texts_json(&text->recommendations));
 }
@@ -208,7 +196,7 @@ json_t *question_json(const struct goal_loaded *loaded, const struct goal_shown 
         time_put(json, "appliesAt", question->applies_at);
     }
     place_put(json, loaded, question);
-    text_put(json, "who", str_of(question->who));
+    json_put_text(json, "who", str_of(question->who));
     return json;
 }
 

@@ -91,11 +91,9 @@ const struct op OP_REQUEST_LIST = {
     .kind = OP_READS,
     .may = MAY_ALL,
     .for_agents = true,
-    .params = PARAMS,
-    .param_count = count_of(PARAMS),
+    OP_PARAMS(PARAMS),
     .positional = 1,
-    .members = MEMBERS,
-    .member_count = count_of(MEMBERS),
+    OP_MEMBERS(MEMBERS),
     .request = show_request,
     .result = result,
 };

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Finds the settings that a decision depended on. */
 #include "ops/why/differ.h"
 
 #include "model/setting/setting.h"

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Describes records to people in one line each, and what of a goal waits for a person. */
 #include "ops/why/explain.h"
+
+#include "ops/json.h"
 
 #include <stdio.h>
 
@@ -267,11 +268,6 @@ void record_tell(const struct record *record, const struct evidence *evidence,
     text[teller.len] = 0;
 }
 
-static void member_put(json_t *json, const char *name, struct str text) {
-    if (text.len > 0)
-        json_object_set_new(json, name, json_stringn(text.at, text.len));
-}
-
 json_t *record_line(const struct record *record) {
     char at[TIME_TEXT + 1], what[EXPLAIN_TEXT];
     struct evidence evidence;
@@ -285,15 +281,15 @@ json_t *record_line(const struct record *record) {
                              "record", (json_int_t)record->seq);
     if (!kept)
         return json;
-    member_put(json, "rule", evidence.rule);
-    member_put(json, "actor", evidence.actor);
+    json_put_text(json, "rule", evidence.rule);
+    json_put_text(json, "actor", evidence.actor);
     json_object_set_new(json, "by", json_string(name_of(&WHO_NAMES, evidence.by)));
-    member_put(json, "node", evidence.node);
-    member_put(json, "assignment", evidence.assignment);
-    member_put(json, "question", evidence.question);
+    json_put_text(json, "node", evidence.node);
+    json_put_text(json, "assignment", evidence.assignment);
+    json_put_text(json, "question", evidence.question);
     if (evidence.threshold)
         json_object_set_new(json, "threshold", json_integer(evidence.threshold));
-    member_put(json, "traceId", evidence.trace);
+    json_put_text(json, "traceId", evidence.trace);
     return json;
 }
 
@@ -384,11 +380,11 @@ static void evidence_put(json_t *json, enum asks asks, const struct goal_shown *
         seen = record_newest(shown, RECORD_EFFECT_ENDED, (struct str){0}, &evidence);
     if (seen && record_evidence(seen, &evidence))
         record_tell(seen, &evidence, what);
-    member_put(json, "evidence", str_of(what));
+    json_put_text(json, "evidence", str_of(what));
     if (asks != ASKS_FAILED && asks != ASKS_UNCONFIRMED)
         return;
     if (record_newest(shown, RECORD_EFFECT_DECIDED, (struct str){0}, &evidence))
-        member_put(json, "command", brief(evidence.text, 160));
+        json_put_text(json, "command", brief(evidence.text, 160));
 }
 
 json_t *asks_json(const struct goal_loaded *loaded, const struct goal_shown *shown) {
@@ -408,10 +404,10 @@ json_t *asks_json(const struct goal_loaded *loaded, const struct goal_shown *sho
                   name_of(&ASKS_NAMES, asks), "since", since, "question", ROWS[asks].question);
     if (asked)
         json_object_set_new(json, "record", json_integer((json_int_t)asked->seq));
-    member_put(json, "why", evidence.rule);
+    json_put_text(json, "why", evidence.rule);
     evidence_put(json, asks, shown, asked);
     if (asks == ASKS_QUARANTINED)
-        member_put(json, "evidence", brief(shown->why_aside, 200));
+        json_put_text(json, "evidence", brief(shown->why_aside, 200));
     json_object_set_new(json, "do", asks_do(asks, goal->id));
     return json;
 }

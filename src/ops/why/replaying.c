@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Reads a goal's log page by page and replays it. */
 #include "ops/why/replaying.h"
 
 #include "ops/why/explain.h"

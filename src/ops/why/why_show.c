@@ -140,13 +140,7 @@ static bool request(struct op_call *call, struct store_request *ret_request) {
 
 static bool refuse_several(struct op_call *call, const struct store_answer *answer) {
     op_refuse(call, ERROR_AMBIGUOUS, "%.*s may be:", STR_ARG(call->args.node));
-    for (uint32_t i = 0; i < answer->found_count; i++) {
-        char id[GOAL_ID_TEXT + 1];
-        size_t used = strlen(call->why);
-        goal_id_format(answer->found[i], id);
-        snprintf(call->why + used, sizeof call->why - used, " %s", id);
-    }
-    return false;
+    return view_name_found(call, answer);
 }
 
 /* A short text may be a prefix of an id, and also the name of a node. */
@@ -439,7 +433,7 @@ static void kept_put(json_t *json, const struct goal *goal) {
     json_object_set_new(json, "kept", json_string(text));
 }
 
-static void name_put(struct op_call *call) {
+static void subject_put(struct op_call *call) {
     static const char *const NAMES[] = {
         [ABOUT_NODE] = "node", [ABOUT_ASSIGNMENT] = "assignment", [ABOUT_QUESTION] = "question"};
     const struct telling *it = call->own;
@@ -468,7 +462,7 @@ static void goal_put(struct op_call *call, const struct store_answer *answer) {
                   "status", status_of(it, loaded), "waitsFor", waits.at, waits.len, "nextTimer",
                   timer == TIME_NEVER ? json_null() : json_string(due), "do",
                   do_json(goal, it->about == ABOUT_GOAL ? (struct str){0} : it->node));
-    name_put(call);
+    subject_put(call);
     kept_put(call->result, goal);
     proof_put(call->result, loaded, shown, &call->arena);
     lines_put(call, answer);
@@ -616,11 +610,9 @@ const struct op OP_WHY_SHOW = {
         "Example: overseer why S1.1.1",
     .kind = OP_READS,
     .may = MAY_LOOK,
-    .params = PARAMS,
-    .param_count = count_of(PARAMS),
+    OP_PARAMS(PARAMS),
     .positional = 1,
-    .members = MEMBERS,
-    .member_count = count_of(MEMBERS),
+    OP_MEMBERS(MEMBERS),
     .wants_facts = true,
     .request = request,
     .next = next,

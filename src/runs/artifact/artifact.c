@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Checks whether a required file exists and is as it has to be. */
 #include "runs/artifact/artifact.h"
 
 #include <errno.h>

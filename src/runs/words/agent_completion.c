@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Reads what an agent's reply says about the end of its work. */
 #include "runs/words/agent_completion.h"
 
 #include "core/words.h"

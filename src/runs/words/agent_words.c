@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Reads structured updates from an agent's reply. */
 #include "runs/words/agent_words.h"
 
 #include "core/words.h"

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Finds where fenced blocks of a text begin and end. */
 #include "runs/words/fence.h"
 
 #include <ctype.h>

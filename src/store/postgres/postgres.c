@@ -4,15 +4,10 @@
 
 #include <stdlib.h>
 
-static void results_clear(struct pg_store *store) {
-    while (store->result_count > 0)
-        PQclear(store->results[--store->result_count]);
-}
-
 /* ---- the connection ---- */
 
 static void disconnect(struct pg_store *store) {
-    results_clear(store);
+    pg_results_clear(store);
     PQfinish(store->connection);
     store->connection = NULL;
 }
@@ -166,7 +161,7 @@ static void roll_back(struct pg_store *store, struct arena *arena) {
     pg_send(&run, PG_ROLLBACK, NULL);
     if (!pg_receive(&run))
         disconnect(store);
-    results_clear(store);
+    pg_results_clear(store);
 }
 
 /* One attempt. True: the connection was lost during a request that only reads. */
@@ -185,7 +180,7 @@ static bool attempt(struct pg_store *store, const struct store_request *request,
         run.useless = true;
     }
     store->at_work = false;
-    results_clear(store);
+    pg_results_clear(store);
     bool lost = answer->outcome == STORE_UNKNOWN, reads = !VERBS[request->verb].writes;
     if (lost || run.useless)
         disconnect(store);
@@ -201,7 +196,7 @@ static bool attempt(struct pg_store *store, const struct store_request *request,
 static void perform(struct store *base, const struct store_request *request,
                     struct store_answer *answer, struct arena *arena) {
     struct pg_store *store = (struct pg_store *)base;
-    results_clear(store);
+    pg_results_clear(store);
     if (store->connection && (store->at_work || request->verb == STORE_RESOLVE ||
                               PQstatus(store->connection) != CONNECTION_OK))
         disconnect(store);

@@ -124,11 +124,11 @@ static bool is_filled(struct backup *backup, PGconn *connection, bool *ret_table
 /* The old tables stay in the same database, under another schema. One transaction moves them, so they are always in
  * exactly one of the two schemas. */
 static bool schema_set_aside(struct backup *backup, PGconn *connection, struct restore *restore) {
-    char sql[512], stamp[20], to[64];
+    char sql[512], stamp[TIME_BASIC_TEXT + 1], to[64];
     PGresult *name = ask(backup, connection, "SELECT quote_ident(current_schema())");
     if (!name)
         return false;
-    backup_stamp(backup->at, stamp);
+    time_format_basic(backup->at, stamp);
     for (char *at = stamp; *at; at++)
         *at = *at >= 'A' && *at <= 'Z' ? (char)(*at - 'A' + 'a') : *at;
     snprintf(to, sizeof to, "overseer_before_%s", stamp);

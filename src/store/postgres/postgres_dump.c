@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Reads the rows of a PostgreSQL store, and loads rows into it. */
+#include "base/buffer.h"
 #include "store/dump.h"
 #include "store/postgres/postgres_state.h"
 
@@ -208,8 +209,7 @@ enum {
 
 /* Buffered rows of one table, in COPY's binary format, until the buffers of all tables together are full. */
 struct pg_heap {
-    char *at;
-    size_t len, cap;
+    struct buffer rows;
     struct load_columns columns; /* the columns that `types` describes */
     uint32_t types[TABLE_COLUMNS];
     char copy[1024]; /* the COPY statement that receives the rows */
@@ -262,13 +262,7 @@ static bool ask(struct load *load, const char *sql, char *ret, size_t size) {
 /* ---- rows in COPY format ---- */
 
 static void heap_add(struct pg_load *load, struct pg_heap *heap, const void *at, size_t len) {
-    while (heap->len + len > heap->cap) {
-        heap->cap = heap->cap ? heap->cap * 2 : 65536;
-        heap->at = realloc(heap->at, heap->cap);
-        must(heap->at != NULL);
-    }
-    memcpy(heap->at + heap->len, at, len);
-    heap->len += len;
+    must(buffer_add(&heap->rows, at, len));
     load->bytes += len;
 }
 
@@ -336,7 +330,7 @@ static bool cell_put(struct pg_load *load, struct pg_heap *heap, uint32_t type,
         heap_number(load, heap, (uint64_t)cell->number, int_bytes(type));
     } else {
         heap_number(load, heap, cell->bytes.len, 4);
-        heap_add(load, heap, cell->bytes.at ? cell->bytes.at : "", cell->bytes.len);
+        heap_add(load, heap, cell->bytes.at, cell->bytes.len);
     }
     return true;
 }
@@ -396,13 +390,13 @@ static bool heap_send(struct load *load, enum store_table table) {
     bool ok = PQresultStatus(result) == PGRES_COPY_IN;
     PQclear(result);
     ok = ok && PQputCopyData(connection, HEADER, sizeof HEADER) == 1 &&
-         PQputCopyData(connection, heap->at, (int)heap->len) == 1 &&
+         PQputCopyData(connection, heap->rows.at, (int)heap->rows.len) == 1 &&
          PQputCopyData(connection, "\377\377", 2) == 1 && PQputCopyEnd(connection, NULL) == 1;
     while (ok && (result = PQgetResult(connection))) {
         ok = PQresultStatus(result) == PGRES_COMMAND_OK;
         PQclear(result);
     }
-    heap->len = 0;
+    heap->rows.len = 0;
     return ok || load_error(load, table_name(table));
 }
 
@@ -410,7 +404,7 @@ static bool flush(struct load *load) {
     struct pg_load *it = ours(load);
     bool ok = !load->failed[0] && days_make(load);
     for (uint32_t table = 0; ok && table < STORE_TABLES; table++)
-        if (it->heaps[table].len > 0)
+        if (it->heaps[table].rows.len > 0)
             ok = begin(load) && heap_send(load, table);
     it->bytes = 0;
     if (ok && PQtransactionStatus(it->store->connection) == PQTRANS_INTRANS)
@@ -423,7 +417,7 @@ static bool put(struct load *load, const struct table_row *given) {
     struct pg_heap *heap = &it->heaps[given->table];
     struct table_row row = *given;
     if (!columns_fit(&heap->columns, &row) &&
-        ((heap->len > 0 && !flush(load)) || !types_read(load, &row)))
+        ((heap->rows.len > 0 && !flush(load)) || !types_read(load, &row)))
         return false;
     if (row.table == TABLE_RECORD && !record_shift(load, &row))
         return false;
@@ -470,7 +464,7 @@ static void load_close(struct load *load) {
     if (PQtransactionStatus(it->store->connection) != PQTRANS_IDLE)
         pg_execute(it->store, "ROLLBACK");
     for (size_t i = 0; i < STORE_TABLES; i++)
-        free(it->heaps[i].at);
+        buffer_free(&it->heaps[i].rows);
     free(it);
 }
 

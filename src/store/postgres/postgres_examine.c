@@ -70,13 +70,6 @@ static bool source_chains(struct audit_source *base, struct id after, struct id 
         after, ids, ret_count);
 }
 
-static struct hash hash_of(const PGresult *result, int row, int column) {
-    struct hash hash = {0};
-    if (PQgetlength(result, row, column) == sizeof hash)
-        memcpy(&hash, PQgetvalue(result, row, column), sizeof hash);
-    return hash;
-}
-
 /* Records, with milestones between them; only milestones have an end (to_seq). */
 static const char CHAIN[] =
     "SELECT seq, at, type::int8, core::int8, policy, hash, body_hash, body, 0::int8 FROM record"
@@ -91,7 +84,7 @@ static bool source_records(struct audit_source *base, struct id goal, struct aud
         return false;
     const PGresult *rows = source->result;
     for (int i = 0; i < PQntuples(rows); i++) {
-        struct hash last = hash_of(rows, i, 5);
+        struct hash last = pg_hash(rows, i, 5);
         if (pg_int(rows, i, 8) > 0) {
             audit_milestone(audit, (uint64_t)pg_int(rows, i, 0), (uint64_t)pg_int(rows, i, 8),
                             &last);
@@ -103,8 +96,8 @@ static bool source_records(struct audit_source *base, struct id goal, struct aud
                             .at = pg_int(rows, i, 1),
                             .type = (enum record_type)pg_int(rows, i, 2),
                             .core = (uint32_t)pg_int(rows, i, 3),
-                            .policy = hash_of(rows, i, 4),
-                            .body_hash = hash_of(rows, i, 6),
+                            .policy = pg_hash(rows, i, 4),
+                            .body_hash = pg_hash(rows, i, 6),
                             .body = {PQgetvalue(rows, i, 7), (size_t)PQgetlength(rows, i, 7)}};
         audit_record(audit, &row);
     }

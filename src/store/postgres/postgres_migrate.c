@@ -138,11 +138,6 @@ static PGresult *ask(struct pg_store *store, const char *sql, const struct pg_pa
     return pg_succeeded(result) ? result : NULL;
 }
 
-static void forget_results(struct pg_store *store) {
-    while (store->result_count > 0)
-        PQclear(store->results[--store->result_count]);
-}
-
 /* Adds the fields that a goal has today. Content that cannot be decoded stays as it is. */
 static struct str hot_from_1(struct goal *goal, struct str hot, bool *ret_whole,
                              struct arena *arena) {
@@ -252,7 +247,7 @@ bool postgres_from_1(struct pg_store *store) {
     while (ok && more) {
         arena_reset(&store->scratch);
         ok = page_from_1(store, &after, &more);
-        forget_results(store);
+        pg_results_clear(store);
     }
     return ok && pg_execute(store, END_FROM_1);
 }

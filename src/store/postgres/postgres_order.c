@@ -42,12 +42,6 @@ static bool state_read(struct pg_run *run, const struct store_request *request,
     return true;
 }
 
-static bool is_in_force(const struct store_order *order, const struct ordering *now) {
-    if (order->order == ORDER_POLICY)
-        return hash_equal(&now->policy, &order->record.policy);
-    return now->stopped == (order->order == ORDER_STOP);
-}
-
 static void send_record(struct pg_run *run, const struct record *record) {
     struct pg_params params = {.arena = run->arena};
     param_int(&params, time_day(record->at));
@@ -86,7 +80,7 @@ void postgres_order(struct pg_run *run, const struct store_request *request) {
     struct ordering now = {0};
     if (!state_read(run, request, &now))
         return;
-    if (!run->answer->held || is_in_force(order, &now)) {
+    if (!run->answer->held || order_is_in_force(order, &now.policy, now.stopped)) {
         pg_send(run, PG_ROLLBACK, NULL);
         pg_receive(run);
         return;

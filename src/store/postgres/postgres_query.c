@@ -112,11 +112,23 @@ int64_t pg_int(const PGresult *result, int row, int column) {
     return len == 4 ? (int32_t)value : (int64_t)value;
 }
 
+void pg_results_clear(struct pg_store *store) {
+    while (store->result_count > 0)
+        PQclear(store->results[--store->result_count]);
+}
+
 struct id pg_id(const PGresult *result, int row, int column) {
     struct id id = {0};
     if (PQgetlength(result, row, column) == sizeof id.bytes)
         memcpy(id.bytes, PQgetvalue(result, row, column), sizeof id.bytes);
     return id;
+}
+
+struct hash pg_hash(const PGresult *result, int row, int column) {
+    struct hash hash = {0};
+    if (PQgetlength(result, row, column) == sizeof hash.bytes)
+        memcpy(hash.bytes, PQgetvalue(result, row, column), sizeof hash.bytes);
+    return hash;
 }
 
 struct str pg_bytes(const PGresult *result, int row, int column, struct arena *arena) {

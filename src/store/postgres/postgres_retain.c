@@ -41,13 +41,6 @@ static bool ask(struct pg_retain *pg, const char *sql, const struct pg_params *p
     return false;
 }
 
-static struct hash hash_of(const PGresult *rows, int row, int column) {
-    struct hash hash = {0};
-    if (PQgetlength(rows, row, column) == sizeof hash)
-        memcpy(&hash, PQgetvalue(rows, row, column), sizeof hash);
-    return hash;
-}
-
 /* ---- reading ---- */
 
 /* An admission aggregate is always open and in no list: what it remembers is deleted as if it were closed. */
@@ -87,7 +80,7 @@ static struct retain_row row_read(const PGresult *rows, int i, struct arena *are
     it.record = (struct record){.seq = (uint64_t)pg_int(rows, i, 4),
                                 .at = pg_int(rows, i, 5),
                                 .type = (enum record_type)pg_int(rows, i, 6),
-                                .hash = hash_of(rows, i, 7),
+                                .hash = pg_hash(rows, i, 7),
                                 .body = pg_bytes(rows, i, 8, arena)};
     return it;
 }
@@ -139,7 +132,7 @@ static struct milestone milestone_read(const PGresult *rows, int i, int column, 
                            .from = (uint64_t)pg_int(rows, i, column),
                            .to = (uint64_t)pg_int(rows, i, column + 1),
                            .at = pg_int(rows, i, column + 2),
-                           .last = hash_of(rows, i, column + 3)};
+                           .last = pg_hash(rows, i, column + 3)};
     milestone_decode(&it, pg_bytes(rows, i, column + 4, arena));
     return it;
 }
@@ -226,7 +219,7 @@ static bool pg_texts(struct retain *retain, struct id goal, struct retain_pages 
     ret->count = (uint32_t)PQntuples(pg->result);
     ret->hashes = arena_new(&retain->arena, struct hash, ret->count + 1);
     for (uint32_t i = 0; i < ret->count; i++)
-        ret->hashes[i] = hash_of(pg->result, (int)i, 0);
+        ret->hashes[i] = pg_hash(pg->result, (int)i, 0);
     return true;
 }
 

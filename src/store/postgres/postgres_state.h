@@ -212,6 +212,7 @@ void pg_answer_refused(struct pg_run *run, const char *text);
 void pg_send(struct pg_run *run, enum pg_sql sql, const struct pg_params *params);
 /* Sends a statement that is not prepared, for a plan that depends on values written in the SQL. */
 void pg_send_text(struct pg_run *run, const char *sql, const struct pg_params *params);
+void pg_results_clear(struct pg_store *store);
 bool pg_receive(struct pg_run *run); /* false: the answer has the error */
 
 /* True for data_corrupted and index_corrupted. internal_error is not included: two sessions that alter a table at the
@@ -220,6 +221,7 @@ bool postgres_says_damaged(const PGresult *result);
 
 int64_t pg_int(const PGresult *result, int row, int column);
 struct id pg_id(const PGresult *result, int row, int column);
+struct hash pg_hash(const PGresult *result, int row, int column);
 struct str pg_bytes(const PGresult *result, int row, int column, struct arena *arena);
 bool pg_is_null(const PGresult *result, int row, int column);
 struct effect_slot pg_slot(const PGresult *result, int row, int column);

@@ -24,18 +24,22 @@ static bool goal_move_on(struct sqlite_run *run, const struct store_request *req
     return run_change(run);
 }
 
-static bool goal_write(struct sqlite_run *run, const struct store_request *request,
-                       const struct goal_commit *commit) {
-    const struct goal *goal = &commit->goal;
-    if (!planted(NO_VERSION_CHECK) && !commit->keep_hot && goal_move_on(run, request, commit))
-        return true;
-    run_begin(run, SQL_GOAL_UPDATE);
+static void goal_bind(struct sqlite_run *run, const struct goal *goal) {
     run_int(run, (int64_t)goal->version);
     run_int(run, (int64_t)goal->records.seq);
     run_blob(run, goal->records.head.bytes, sizeof goal->records.head.bytes);
     run_int(run, goal->due_at);
     run_int(run, goal_is_open(goal));
     run_int(run, goal->quarantined);
+}
+
+static bool goal_write(struct sqlite_run *run, const struct store_request *request,
+                       const struct goal_commit *commit) {
+    const struct goal *goal = &commit->goal;
+    if (!planted(NO_VERSION_CHECK) && !commit->keep_hot && goal_move_on(run, request, commit))
+        return true;
+    run_begin(run, SQL_GOAL_UPDATE);
+    goal_bind(run, goal);
     if (commit->keep_hot)
         run_null(run);
     else
@@ -52,12 +56,7 @@ static bool goal_insert(struct sqlite_run *run, const struct goal_commit *commit
     run_id(run, goal->id);
     run_int(run, goal->owner);
     run_int(run, (int64_t)goal->fence);
-    run_int(run, (int64_t)goal->version);
-    run_int(run, (int64_t)goal->records.seq);
-    run_blob(run, goal->records.head.bytes, sizeof goal->records.head.bytes);
-    run_int(run, goal->due_at);
-    run_int(run, goal_is_open(goal));
-    run_int(run, goal->quarantined);
+    goal_bind(run, goal);
     run_blob(run, commit->hot.at, commit->hot.len);
     return run_change(run);
 }

@@ -62,13 +62,6 @@ void mend_remove(const char *path) {
     }
 }
 
-void mend_stamp(int64_t at, char text[20]) {
-    char full[TIME_TEXT + 1];
-    time_format(at, full);
-    snprintf(text, 20, "%.4s%.2s%.2sT%.2s%.2s%.2sZ", full, full + 5, full + 8, full + 11, full + 14,
-             full + 17);
-}
-
 /* ---- stores that were set aside ---- */
 
 static bool is_aside(const char *entry, const char *name) {
@@ -95,9 +88,9 @@ bool mend_newest_aside(const char *path, char ret_place[MEND_PATH]) {
 }
 
 static void place_choose(const struct mend *mend, char place[MEND_PATH]) {
-    char stamp[20];
+    char stamp[TIME_BASIC_TEXT + 1];
     struct stat info;
-    mend_stamp(mend->at, stamp);
+    time_format_basic(mend->at, stamp);
     snprintf(place, MEND_PATH, "%s.corrupt-%s", mend->path, stamp);
     for (int i = 2; lstat(place, &info) == 0 && i < 1000; i++)
         snprintf(place, MEND_PATH, "%s.corrupt-%s.%d", mend->path, stamp, i);

@@ -7,7 +7,6 @@
 
 bool mend_failed(struct mend *mend, const char *what, const char *why); /* always returns false */
 void mend_remove(const char *path);                                     /* and its log */
-void mend_stamp(int64_t at, char text[20]);
 
 /* Create an empty new store, and open a connection to it. */
 bool mend_create(struct mend *mend, const char *path, sqlite3 **ret_db);

@@ -33,12 +33,6 @@ static void state_read(struct sqlite_run *run, const struct store_request *reque
     run_end(run);
 }
 
-static bool is_in_force(const struct store_order *order, const struct ordering *now) {
-    if (order->order == ORDER_POLICY)
-        return hash_equal(&now->policy, &order->record.policy);
-    return now->stopped == (order->order == ORDER_STOP);
-}
-
 static void policy_write(struct sqlite_run *run, const struct store_request *request) {
     const struct store_order *order = request->order;
     sqlite_text_put(run, &SYSTEM_GOAL, &(struct text_row){order->record.policy, order->text});
@@ -63,7 +57,7 @@ void sqlite_order(struct sqlite_run *run, const struct store_request *request,
     const struct store_order *order = request->order;
     struct ordering now = {0};
     state_read(run, request, answer, &now);
-    if (run->code || !answer->held || is_in_force(order, &now))
+    if (run->code || !answer->held || order_is_in_force(order, &now.policy, now.stopped))
         return;
     struct record record = order->record;
     record_seal(&record, SYSTEM_GOAL, answer->seq, &now.head);

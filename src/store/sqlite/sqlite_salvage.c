@@ -320,10 +320,10 @@ static void text_put(FILE *to, const char *at, size_t length) {
 }
 
 static bool lost_open(struct salvage *s) {
-    char stamp[20];
+    char stamp[TIME_BASIC_TEXT + 1];
     if (s->lost)
         return true;
-    mend_stamp(s->mend->at, stamp);
+    time_format_basic(s->mend->at, stamp);
     snprintf(s->report->lost_path, sizeof s->report->lost_path, "%.4000s.lost-%s.jsonl",
              s->mend->path, stamp);
     s->lost = fopen(s->report->lost_path, "ae");
