@@ -1027,8 +1027,8 @@ def settings_say_what_is_missing(world):
              ({"kind": "webhook", "url": "http://10.0.0.1/x"}, "without TLS"), ({"kind": "webhook", "url": "https://a@b"}, "without a host"),
              ({"kind": "webhook", "url": "http://localhost.evil.example/"}, "without TLS"),
              ({"kind": "webhook", "url": "http://127.0.0.1@evil.example/"}, "no address of a web server"),
-             ({"kind": "telegram"}, 'has to be one of "desktop"'), ({"kind": "desktop", "urll": "x"}, 'did you mean "url"?'),
-             ({"kind": "desktop", "least": "high"}, 'has to be one of "usual"')]
+             ({"kind": "telegram"}, 'must be one of "desktop"'), ({"kind": "desktop", "urll": "x"}, 'did you mean "url"?'),
+             ({"kind": "desktop", "least": "high"}, 'must be one of "usual"')]
     for settings, words in cases:
         file = world.settings([{"id": "c", **settings}])
         ended = subprocess.run([str(SAY), str(file)], input="", capture_output=True, text=True)
