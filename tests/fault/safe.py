@@ -121,7 +121,7 @@ def damaged_while_running(engine):
     world.daemon.kill()
     insist(world.start()["safeMode"], "the next start is not in safe mode")
     insist(list(world.folder.glob("overseer.db.corrupt-*")), "nothing was set aside")
-    world.check_safe("set aside")
+    world.check_safe("renamed to")
     world.stop()
 
 
@@ -143,7 +143,7 @@ def odd_values(engine):
             world.call(method, goal=goal)
     for params in ({}, {"search": "goal"}, {"status": "active"}):
         world.call("goal.list", **params)
-    world.check_safe("set aside")
+    world.check_safe("renamed to")
     world.stop()
 
 
@@ -292,7 +292,7 @@ def log_verified(engine):
     world.stop()
     heads = world.folder / "heads"
     done = world.maintain("verify-log", "--heads", str(heads))
-    insist(done.returncode == 0 and "of 20 goals, chain whole" in done.stdout, f"{done.returncode} {done.stdout}")
+    insist(done.returncode == 0 and "of 20 goals, all chains intact" in done.stdout, f"{done.returncode} {done.stdout}")
     lines = heads.read_text().splitlines()
     insist(len(lines) == 21 and lines == sorted(lines) and all(len(line.split()) == 3 for line in lines), f"heads: {lines[:2]}")
     insist(not world.start()["safeMode"], "safe mode")

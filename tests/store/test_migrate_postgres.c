@@ -308,7 +308,7 @@ static void refused(const char *because, const char *sentence) {
 static void a_newer_store_is_refused(void **state) {
     (void)state;
     refused("UPDATE store SET version = 99, oldest = 99", "tables 99; this build knows");
-    refused("UPDATE store SET level = 99", "level 99; this build speaks");
+    refused("UPDATE store SET level = 99", "level 99; this build supports");
     empty(); /* newer tables that this build may still use */
     store_close(opened());
     sql("UPDATE store SET version = 99");
