@@ -64,7 +64,7 @@ bool scan_take(struct scan *scan, char c) {
 bool scan_expect(struct scan *scan, char c) {
     char what[32];
     if (scan_peek(scan) == EOF)
-        return scan_refuse(scan, "the document ends before it is whole");
+        return scan_refuse(scan, "the document is truncated");
     snprintf(what, sizeof what, "'%c' is expected here", c);
     return scan_take(scan, c) || scan_refuse(scan, what);
 }
@@ -79,7 +79,7 @@ static bool item_add(struct scan *scan, int c) {
         char *grown = realloc(scan->item, scan->cap);
         if (!grown) {
             scan->cap = scan->len;
-            return scan_refuse(scan, "there is no memory for this item");
+            return scan_refuse(scan, "out of memory for this item");
         }
         scan->item = grown;
     }
@@ -176,10 +176,11 @@ bool scan_name(struct scan *scan, char ret_name[SCAN_KEY]) {
     if (good)
         memcpy(ret_name, json_string_value(name), len + 1);
     json_decref(name);
-    return (good || scan_refuse(scan, "this name is too long, or not a name")) &&
+    return (good || scan_refuse(scan, "this name is too long or not valid")) &&
            scan_expect(scan, ':');
 }
 
 bool scan_end(struct scan *scan) {
-    return scan_peek(scan) == EOF || scan_refuse(scan, "the document has ended before this");
+    return scan_peek(scan) == EOF ||
+           scan_refuse(scan, "there is text after the end of the document");
 }
