@@ -18,7 +18,7 @@ static const struct {
 bool ws_place_read(const char *url, struct ws_place *ret, const char **ret_why) {
     static const char SCHEME[] = "ws://";
     struct ws_place place = {.port = "80", .path = "/"};
-    *ret_why = "an address begins with ws://";
+    *ret_why = "the URL must begin with ws://";
     if (strncmp(url, SCHEME, sizeof SCHEME - 1) != 0)
         return false;
     const char *host = url + sizeof SCHEME - 1;
@@ -26,11 +26,11 @@ bool ws_place_read(const char *url, struct ws_place *ret, const char **ret_why) 
     for (size_t i = 0; i < count_of(LOOPBACK); i++)
         if (strlen(LOOPBACK[i].name) == length && strncmp(LOOPBACK[i].name, host, length) == 0)
             snprintf(place.host, sizeof place.host, "%s", LOOPBACK[i].address);
-    *ret_why = "without TLS only this machine is spoken to: 127.0.0.1, localhost or [::1]";
+    *ret_why = "without TLS only this machine is allowed: 127.0.0.1, localhost or [::1]";
     if (!place.host[0])
         return false;
     const char *rest = host + length;
-    *ret_why = "its port is no number between 1 and 65535";
+    *ret_why = "its port is not a number between 1 and 65535";
     if (*rest == ':') {
         char *end;
         unsigned long port = strtoul(rest + 1, &end, 10);
@@ -39,7 +39,7 @@ bool ws_place_read(const char *url, struct ws_place *ret, const char **ret_why) 
         snprintf(place.port, sizeof place.port, "%lu", port);
         rest = end;
     }
-    *ret_why = "its path is too long, or no path";
+    *ret_why = "its path is too long or not valid";
     if ((*rest && *rest != '/') || strlen(rest) >= sizeof place.path || strpbrk(rest, " \r\n\t#"))
         return false;
     if (*rest)
@@ -157,15 +157,15 @@ const char *ws_answer_wrong(struct str head, const char *key) {
     sha1(str_of(joined), sum);
     base64(sum, SHA1, accept);
     if (!str_begins(head, STR("HTTP/1.1 101 ")) && !str_begins(head, STR("HTTP/1.1 101\r")))
-        return "it did not change to a WebSocket";
+        return "it did not upgrade to a WebSocket";
     if (!value_is(header_find(head, "Upgrade"), "websocket") ||
         !value_has(header_find(head, "Connection"), "upgrade"))
-        return "it changed to something that is no WebSocket";
+        return "it upgraded to a protocol other than WebSocket";
     if (!str_equal(header_find(head, "Sec-WebSocket-Accept"), str_of(accept)))
-        return "its answer does not belong to what was asked";
+        return "its Sec-WebSocket-Accept does not match the request";
     if (header_find(head, "Sec-WebSocket-Extensions").len > 0 ||
         header_find(head, "Sec-WebSocket-Protocol").len > 0)
-        return "it wants what nobody offered";
+        return "it selected an extension or protocol that was not offered";
     return NULL;
 }
 
@@ -218,18 +218,18 @@ static bool op_is_known(enum ws_op op) {
 static const char *head_wrong(const struct ws_reader *reader) {
     enum ws_op op = op_of(reader);
     if (reader->head[0] & 0x70)
-        return "a frame has bits that nobody agreed on";
+        return "a frame has reserved bits set";
     if (reader->head[1] & 0x80)
         return "a frame of the server is masked";
     if (!op_is_known(op))
-        return "a frame is of no known kind";
+        return "a frame has an unknown opcode";
     if (op >= WS_CLOSE && (!is_last(reader) || reader->left > WS_CONTROL))
-        return "a ping or a close is in pieces, or too long";
+        return "a control frame is fragmented or too long";
     if (op == WS_MORE && !reader->in_message)
-        return "a message goes on that did not begin";
+        return "a continuation frame has no first frame";
     if ((op == WS_TEXT || op == WS_BINARY) && reader->in_message)
-        return "a message begins within another";
-    return reader->left >> 63 ? "a frame is longer than any" : NULL;
+        return "a message begins inside another one";
+    return reader->left >> 63 ? "a frame is too long" : NULL;
 }
 
 static void head_end(struct ws_reader *reader) {
@@ -280,7 +280,7 @@ static enum ws_got close_end(struct ws_reader *reader, struct str *ret_text) {
     struct str reason = {reader->control + 2,
                          reader->control_len < 2 ? 0 : reader->control_len - 2};
     if (reader->control_len == 1 || !str_is_text(reason))
-        return wrong(reader, WS_PROTOCOL, "its close is none", ret_text);
+        return wrong(reader, WS_PROTOCOL, "its close frame is not valid", ret_text);
     reader->code = WS_NO_CODE;
     if (reader->control_len >= 2)
         reader->code = (uint16_t)((uint8_t)reader->control[0] << 8 | (uint8_t)reader->control[1]);
@@ -294,7 +294,7 @@ static enum ws_got message_end(struct ws_reader *reader, struct str *ret_text) {
         return WS_SKIPPED;
     *ret_text = (struct str){reader->at ? reader->at : "", reader->len};
     if (!str_is_text(*ret_text))
-        return wrong(reader, WS_NO_TEXT, "it sent what is no text", ret_text);
+        return wrong(reader, WS_NO_TEXT, "it sent a message that is not text", ret_text);
     return WS_MESSAGE;
 }
 
@@ -352,7 +352,7 @@ enum ws_got ws_next(struct ws_reader *reader, struct str *bytes, struct str *ret
         if (why)
             return wrong(reader, WS_PROTOCOL, why, ret_text);
         if (reader->in_payload && op_of(reader) == WS_BINARY)
-            return wrong(reader, WS_UNSUPPORTED, "it sent what is no text", ret_text);
+            return wrong(reader, WS_UNSUPPORTED, "it sent a message that is not text", ret_text);
         if (!reader->in_payload)
             continue;
         payload_take(reader, bytes);

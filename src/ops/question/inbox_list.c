@@ -48,7 +48,7 @@ static json_t *result(struct op_call *call, const struct store_answer *answer) {
 const struct op OP_INBOX_LIST = {
     .name = "inbox.list",
     .also = "inbox",
-    .summary = "List what waits for you, oldest first, with the reason and the possible answers.",
+    .summary = "List what waits for you, oldest first: the reason and the possible answers.",
     .help =
         "Questions have short ids such as Q1: `overseer answer Q1 a`, `approve`, `reject`, `ack`, `snooze`, `undo`.\n"
         "Example: overseer inbox",
