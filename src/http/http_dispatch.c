@@ -24,7 +24,8 @@ static bool body_grow(struct http_request *request, size_t wanted) {
 }
 
 static void too_large_say(struct http_request *request) {
-    snprintf(request->why, sizeof request->why, "At most %d bytes are taken.", LIMIT_HTTP_BODY);
+    snprintf(request->why, sizeof request->why, "A request may have at most %d bytes.",
+             LIMIT_HTTP_BODY);
 }
 
 static enum MHD_Result body_add(struct http_request *request, const char *data, size_t size) {
@@ -104,7 +105,7 @@ static enum error http_request_verdict(struct http_request *request, const char 
     if (error)
         return error;
     if (!request->route) {
-        snprintf(request->why, sizeof request->why, "There is no %.16s %.64s here.", method, url);
+        snprintf(request->why, sizeof request->why, "There is no %.16s %.64s.", method, url);
         return ERROR_UNKNOWN_METHOD;
     }
     const char *length = http_request_header(request, "Content-Length");
