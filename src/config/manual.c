@@ -45,8 +45,8 @@ static const char CHOOSING[] =
     "where errors are costly, where the budget is small, where runs are unattended, in CI, and for regulated work. Overseer then\n"
     "stops more work early and asks people more often.\n"
     ".PP\n"
-    "Choose looser settings for exploration, for long tasks, where waste is acceptable, where a person is watching, and where\n"
-    "quality may vary in between. Overseer then asks people less often, and more work may be wasted.\n";
+    "Choose looser settings for exploration, for long tasks, where waste is tolerated, where a person is watching, and where\n"
+    "quality may fluctuate on the way. Overseer then asks people less often, and more work may be wasted.\n";
 
 static const char ALLOWING[] =
     ".SH ALLOWING AGENTS\n"

@@ -183,13 +183,6 @@ bool tokens_of_run(struct tokens *tokens, const char *run, struct caller *ret) {
     return found;
 }
 
-struct log_about caller_about(const struct caller *caller) {
-    struct log_about about = {.goal = caller->goal, .task = str_of(caller->task)};
-    if (!id_parse(str_of(caller->run), &about.run))
-        about.run = (struct id){0};
-    return about;
-}
-
 void tokens_take_back(struct tokens *tokens, struct str text) {
     struct hash hash = sha256(text);
     pthread_mutex_lock(&tokens->lock);

@@ -32,7 +32,12 @@ void tokens_take_back(struct tokens *tokens, struct str text);
 bool tokens_of_run(struct tokens *tokens, const char *run, struct caller *ret);
 
 /* Log lines about a run that calls: goal, task and run, as runs/run_log.h has them. */
-struct log_about caller_about(const struct caller *caller);
+static inline struct log_about caller_about(const struct caller *caller) {
+    struct log_about about = {.goal = caller->goal, .task = str_of(caller->task)};
+    if (!id_parse(str_of(caller->run), &about.run))
+        about.run = (struct id){0};
+    return about;
+}
 
 /* The operations: see answer_locally.h. */
 void token_create_answer(struct daemon_context *context, struct op_call *call);

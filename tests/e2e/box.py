@@ -922,7 +922,7 @@ def ran_out(fixture, know):
     (fixture.attack / "know.json").write_text(json.dumps({**know, "explode": True}))
     goal = fixture.goal()
     fixture.plan(goal, "Take all of it yourself.")
-    fixture.wait("its end is called what it was", lambda: "needed more memory than it may have" in
+    fixture.wait("its end is called what it was", lambda: "used more memory than its limit" in
                json.dumps(fixture.do("events.list", goal=goal)["events"]), 60)
     print("ok: an agent that the kernel ended for its memory is called so")
 

@@ -157,7 +157,7 @@ def a_set_up_that_was_left_behind_has_its_time():
         fixture.begin()
         fixture.wait("it has landed", lambda: fixture.records(goal, "work.landed"), 20)
         assert log_of(fixture) == ["begin", "again"], log_of(fixture)
-        assert "still runs: it is waited for" in (fixture.folder / "overseerd.log").read_text()
+        assert "is still running; waiting for it" in (fixture.folder / "overseerd.log").read_text()
     finally:
         fixture.close()
 
@@ -237,7 +237,7 @@ def a_check_that_cannot_be_held_is_none():
         os.environ["PATH"] = old
     try:
         goal = fixture.goal()
-        fixture.wait("it is told", lambda: "takes bubblewrap" in json.dumps(fixture.do("goal.show", goal=goal)) + json.dumps(fixture.do("inbox.list")))
+        fixture.wait("it is told", lambda: "needs bubblewrap" in json.dumps(fixture.do("goal.show", goal=goal)) + json.dumps(fixture.do("inbox.list")))
         assert not fixture.records(goal, "work.landed") and not fixture.records(goal, "work.done"), "it was called done"
     finally:
         fixture.close()
@@ -433,7 +433,7 @@ def what_another_build_left_is_begun_anew():
         fixture.wait("it works again", lambda: len(fixture.records(goal, "dispatch.accepted")) == 2, 60)
         fixture.wait("the old one is gone", lambda: holds_of(fixture) and not first & set(holds_of(fixture)), 20)
         told = [line["what"] for line in fixture.do("why.show", of=goal, limit=100)["lines"]]
-        assert any("begun by another build" in line for line in told), f"why does not tell: {told}"
+        assert any("started by another build" in line for line in told), f"why does not tell: {told}"
         fixture.do("goal.cancel", goal=goal)
         fixture.wait("nothing of it is left", lambda: not holds_of(fixture), 20)
     finally:
@@ -677,7 +677,7 @@ def what_has_to_be_there_is_looked_for():
             ("it has 2 bytes, but needs at least 10", PUT.format('{"id": 1, "name": "a"}')),
             ("not a list", PUT.format('[{"id": 1, "name": "a"}]')),
             ("it has 1 items, but needs at least 2", PUT.format('[{"id": 1, "name": "a"}, {"id": 2, "name"')),
-            ("no valid JSON", PUT.format('[{"id": 1, "name": "a"}, {"id": 2}]')),
+            ("not valid JSON", PUT.format('[{"id": 1, "name": "a"}, {"id": 2}]')),
             ('item 1 (from 0) has no "name"', PUT.format(RIGHT))])
         fixture.wait("it has landed", lambda: fixture.records(goal, "work.landed"), 120)
         said = [("failed", f"out/report.json: {why}") for why in (
@@ -728,8 +728,8 @@ def a_contract_that_cannot_be_is_refused():
     try:
         goal = fixture.do("goal.create", title="a report")["goalId"]
         for artifact, words in (({"path": "a", "validationCommand": "true"}, '"validationCommand" is not a field of "artifacts"'),
-                                ({"path": "/etc/passwd"}, "absolute; name it from the top of the worktree"),
-                                ({"path": "out/../../a"}, "name it from the top of the worktree"),
+                                ({"path": "/etc/passwd"}, "absolute; give it relative to the top of the worktree"),
+                                ({"path": "out/../../a"}, "give it relative to the top of the worktree"),
                                 ({"path": "a", "minItems": 1}, 'add "json": true'), ({"json": True}, '"path" is missing'),
                                 ({"path": "a" * 1025}, "1025 bytes"), ({"path": "a", "json": 7}, "true or false"),
                                 ({"path": "a", "requiredKeys": ["k"] * 33, "json": True}, "too many entries"), ("a", "list of objects")):

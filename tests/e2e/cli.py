@@ -311,7 +311,7 @@ def test_first_hour(site):
         expect("no worktree" in site.well("overseer", "diff", task, more=more), "nothing is there to compare")
         expect("fix the parser" in site.well("overseer", "goal", "show", task, more=more), "a task stands for its goal")
         refused(site, 3, "overseer", "goal", "show", "T99", says="T99", more=more)
-        expect("not said anything" in site.well("overseer", "logs", task, more=more), "it has no words of its own")
+        expect("has no output yet" in site.well("overseer", "logs", task, more=more), "it has no words of its own")
         site.well("overseer", "reject", task, "the parser is wrong still", more=more)
         wait_until("it says done once more", asked, 30)
         shown = site.well("overseer", "why", task, more=more)
@@ -319,7 +319,7 @@ def test_first_hour(site):
         code, _, said = site.run("overseer", "land", goal[5:15], more=more)
         expect(code == 0 and "overseer undo Q" in said, said)
         wait_until("it is done", lambda: json.loads(site.well("overseer", "goal", "show", goal, "--json", more=more))["state"] == "done", 30)
-        refused(site, 4, "overseer", "tell", task, "too late", says="Nobody works", more=more)
+        refused(site, 4, "overseer", "tell", task, "too late", says="No agent works", more=more)
         site.well("overseer", "retry", goal, "--reason", "once more", more=more)
     finally:
         site.run("overseer", "down", more=more)

@@ -130,7 +130,7 @@ def reload_is_all_or_nothing(world):
     assert result is None and error["data"]["code"] == "E_INVALID", (result, error)
     assert f'{world.file}:3:1: unknown setting "idle_aftr"; did you mean "idle_after"?' in error["message"], error
     world.daemons[0].signal(signal.SIGHUP)
-    wait_until("the log says so", lambda: world.log().count("stay as they were") >= 2, 5)
+    wait_until("the log says so", lambda: world.log().count("the settings were not reloaded") >= 2, 5)
     assert world.value("supervision.tick_every")[0] == '"3m"'
     assert len(world.orders(POLICY_CHANGED)) == before
     world.write('[supervision]\ntick_every = "4m"\n[log]\nlevel = "debug"\n[retention]\nbodies = "9d"\n')

@@ -187,7 +187,7 @@ def failed_migration(engine):
         world.store.run((TOP / "tests/fixtures/store-1.postgres.sql").read_text() + ";" + make)
     world.goals = ["goal_" + "0" * 26]
     insist(world.start()["safeMode"], "a store that could not be brought up to date is worked on")
-    world.check_safe("up to date")
+    world.check_safe("could not be migrated")
     world.stop()
     insist(int(world.store.run("SELECT version FROM store")[0][0]) == 1, "half of a migration")
     world.store.run(drop)
@@ -304,11 +304,11 @@ def log_verified(engine):
     moved = lines[0].split()[:2] + ["0" * 64]
     (world.folder / "altered").write_text("\n".join([" ".join(moved), *lines[1:]]) + "\n")
     done = world.maintain("verify-log", "--against", str(world.folder / "altered"))
-    insist(done.returncode == 3 and "altered since" in done.stdout, f"against an altered list: {done.stdout}")
+    insist(done.returncode == 3 and "altered after" in done.stdout, f"against an altered list: {done.stdout}")
     longer = lines[0].split()[0] + " 99 " + lines[0].split()[2]
     (world.folder / "longer").write_text("\n".join([longer, *lines[1:]]) + "\n")
     done = world.maintain("verify-log", "--against", str(world.folder / "longer"))
-    insist(done.returncode == 3 and "removed since" in done.stdout, f"against a longer list: {done.stdout}")
+    insist(done.returncode == 3 and "removed after" in done.stdout, f"against a longer list: {done.stdout}")
     done = world.maintain("verify-log", "--against", str(world.acts))
     insist(done.returncode == 2, f"against something else: {done.returncode} {done.stdout}")
 

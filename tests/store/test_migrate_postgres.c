@@ -276,7 +276,7 @@ static void a_migration_that_fails_changes_nothing(void **state) {
     struct store_request request = {.verb = STORE_TALLY, .at = 1794713195606036};
     store_perform(store, &request, &answer, &arena);
     assert_int_equal(answer.outcome, STORE_FAILED);
-    assert_non_null(strstr(answer.error.at, "could not be brought up to date"));
+    assert_non_null(strstr(answer.error.at, "could not be migrated"));
     char *after = dump("--inserts");
     assert_string_equal(before, after);
     sql("DROP TABLE tally"); /* once the cause is gone, the next request succeeds */
