@@ -10,42 +10,43 @@
 static const struct maintain_verb VERBS[] = {
     {.name = "examine",
      .makes = true,
-     .summary = "say whether the store is whole; change nothing",
+     .summary = "check the store for damage; change nothing",
      .run = maintain_examine},
     {.name = "verify-log",
      .options = "heads against",
-     .summary = "follow every chain of records from its beginning",
+     .summary = "verify every chain of records from its beginning",
      .run = maintain_verify_log},
     {.name = "rebuild",
      .makes = true,
-     .summary = "make a new store from what can be read of a damaged one",
+     .summary = "make a new store from the readable parts of a damaged one",
      .run = maintain_rebuild},
     {.name = "accept-empty",
      .makes = true,
-     .summary = "leave safe mode without what was in the damaged store",
+     .summary = "leave safe mode with an empty store, without the contents of the damaged one",
      .run = maintain_accept_empty},
     {.name = "backup",
      .words = "FILE",
      .options = "verify",
      .flags = "force",
      .beside = true,
-     .summary = "write the store into one file, while daemons go on; or verify such a file",
+     .summary =
+         "write a backup of the store to one file, while daemons keep running; or verify such a file",
      .run = maintain_backup},
     {.name = "restore",
      .words = "FILE",
      .options = "lease",
      .flags = "replace",
      .makes = true,
-     .summary = "put a backup in the place of the store, which is set aside",
+     .summary = "replace the store with a backup; the old store is renamed and kept",
      .run = maintain_restore},
     {.name = "retain",
      .options = "now retain-bodies retain-records",
-     .summary = "let go of what is older than it is kept",
+     .summary = "remove records and evidence that are past their retention time",
      .run = maintain_retain},
     {.name = "export",
      .words = "FILE",
      .beside = true,
-     .summary = "write all of the store as one JSON document; - is standard output",
+     .summary = "export the whole store as one JSON document; - is standard output",
      .run = maintain_export},
     {.name = "import",
      .words = "FILE",
@@ -56,7 +57,7 @@ static const struct maintain_verb VERBS[] = {
      .run = maintain_import},
     {.name = "forget",
      .words = "GOAL",
-     .summary = "take the words of a goal that is over out of the store; its chain still holds",
+     .summary = "erase the text of a closed goal from the store; its chain stays valid",
      .run = maintain_forget},
 };
 
@@ -118,7 +119,7 @@ static int words_read(struct maintain *maintain, const struct maintain_verb *ver
         if (option && !flag && i + 1 == argc)
             return usage("a value is missing after", word);
         if (maintain->word_count == MAINTAIN_WORDS || maintain->option_count == MAINTAIN_WORDS)
-            return usage("too many words, from", word);
+            return usage("too many arguments, from", word);
         if (!option)
             maintain->words[maintain->word_count++] = word;
         else if (strcmp(word, "--store") == 0)
@@ -129,7 +130,7 @@ static int words_read(struct maintain *maintain, const struct maintain_verb *ver
             maintain->names[maintain->option_count] = word + 2;
             maintain->values[maintain->option_count++] = flag ? "" : argv[++i];
         } else
-            return usage("this verb has no", word);
+            return usage("this verb has no option", word);
     }
     return 0;
 }
@@ -155,16 +156,17 @@ int maintain_main(int argc, char **argv, const char *default_store) {
     const struct maintain_verb *verb = verb_find(word);
     maintain.store = default_store;
     if (!verb)
-        return usage("there is no verb", word ? word : "after --maintain");
+        return usage(word ? "unknown verb" : "a verb is missing", word ? word : "after --maintain");
     int code = words_read(&maintain, verb, argc, argv);
     if (code)
         return code;
     if (maintain.word_count > 0 && !verb->words)
-        return usage("this verb takes no words, but there is", maintain.words[0]);
+        return usage("this verb takes no arguments, but got", maintain.words[0]);
     maintain.path = store_address_file(maintain.store);
     if (maintain.path) {
         if (store_is_missing(&maintain, verb)) {
-            fprintf(stderr, "overseerd: there is no store at %s: name the daemon's with --store\n",
+            fprintf(stderr,
+                    "overseerd: there is no store at %s: give the daemon's store with --store\n",
                     maintain.path);
             return MAINTAIN_FAILED;
         }

@@ -27,7 +27,7 @@ int maintain_backup(struct maintain *maintain) {
     const char *check = maintain_option(maintain, "verify");
     const char *file = check ? check : maintain->word_count == 1 ? maintain->words[0] : NULL;
     if (!file) {
-        fprintf(stderr, "overseerd: backup wants one FILE, or --verify FILE.\n");
+        fprintf(stderr, "overseerd: backup needs one FILE, or --verify FILE.\n");
         return MAINTAIN_USAGE;
     }
     bool good = check ? backup_verify(&backup, file, &note)
@@ -36,7 +36,7 @@ int maintain_backup(struct maintain *maintain) {
         printf("backup: %s\n", backup.error);
         return check ? MAINTAIN_DAMAGE : MAINTAIN_FAILED;
     }
-    note_print(check ? "backup: whole" : "backup", file, &note);
+    note_print(check ? "backup: complete" : "backup", file, &note);
     return MAINTAIN_DONE;
 }
 
@@ -55,7 +55,7 @@ int maintain_restore(struct maintain *maintain) {
     static struct restore restore;
     restore.replace = maintain_option(maintain, "replace");
     if (maintain->word_count != 1 || !seconds_read(maintain, &restore.silent_us)) {
-        fprintf(stderr, "overseerd: restore wants one FILE; --lease takes seconds.\n");
+        fprintf(stderr, "overseerd: restore needs one FILE; --lease takes seconds.\n");
         return MAINTAIN_USAGE;
     }
     if (!backup_restore(&backup, maintain->words[0], &restore)) {
@@ -66,10 +66,9 @@ int maintain_restore(struct maintain *maintain) {
     }
     if (maintain->lock)
         instance_lock_closed(maintain->lock);
-    printf(
-        "restore: %s was put back; era %llu begins. What was ready or running then is unconfirmed now: look"
-        " at each before you repeat it.\n",
-        maintain->words[0], (unsigned long long)restore.era);
+    printf("restore: %s was restored; era %llu begins. Effects that were ready or running "
+           "in the backup are unconfirmed now: check each before you repeat it.\n",
+           maintain->words[0], (unsigned long long)restore.era);
     if (restore.aside[0])
         printf("restore: the old store is at %s\n", restore.aside);
     return MAINTAIN_DONE;
@@ -105,8 +104,9 @@ int maintain_retain(struct maintain *maintain) {
     if ((when && !time_parse(str_of(when), &now)) ||
         !days_read(maintain, "retain-bodies", &rules.bodies_days) ||
         !days_read(maintain, "retain-records", &rules.records_days)) {
-        fprintf(stderr,
-                "overseerd: --now is a time as 2026-11-15T00:00:00Z; days are 1 to 36500.\n");
+        fprintf(
+            stderr,
+            "overseerd: --now must be a time such as 2026-11-15T00:00:00Z, and days must be 1 to 36500.\n");
         return MAINTAIN_USAGE;
     }
     struct retain *retain = retain_open(str_of(maintain->store), true, error, sizeof error);

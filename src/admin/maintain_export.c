@@ -89,10 +89,10 @@ int maintain_export(struct maintain *maintain) {
             (unsigned long long)report.items);
     if (report.raw > 0)
         fprintf(stderr,
-                "export: of %llu of them something is kept raw, which this build does not read\n",
+                "export: %llu of them contain raw data that this build does not understand\n",
                 (unsigned long long)report.raw);
     if (report.orphans > 0)
-        fprintf(stderr, "export: %llu rows belong to no goal and are left out; examine the store\n",
+        fprintf(stderr, "export: %llu rows belong to no goal and are skipped; examine the store\n",
                 (unsigned long long)report.orphans);
     return report.orphans > 0 ? MAINTAIN_DAMAGE : MAINTAIN_DONE;
 }
@@ -125,7 +125,7 @@ static int import_report_print(const struct import_report *report) {
                (unsigned long long)(report->warnings - IMPORT_WARNINGS));
     printf("import: %llu goals, %llu events, %llu rows%s\n", (unsigned long long)report->goals,
            (unsigned long long)report->events, (unsigned long long)report->rows,
-           report->plain ? "; they are new here, each with a log of its own" : "");
+           report->plain ? "; they are new in this store and start new logs" : "");
     return MAINTAIN_DONE;
 }
 
@@ -133,7 +133,7 @@ static int import_report_print(const struct import_report *report) {
 static bool leftovers_undo(struct store *store, char *error, size_t error_size) {
     if (!load_cut_off(store))
         return true;
-    printf("import: an earlier import was cut off; what it left is taken out first\n");
+    printf("import: an earlier import was interrupted; its rows are removed first\n");
     return load_undo(store, error, error_size);
 }
 
@@ -144,8 +144,8 @@ static bool adopt(struct maintain *maintain, struct store *store, uint32_t host,
         return true;
     if (!import_adopt(store, host, clock_wall(), &goals, error, error_size))
         return false;
-    printf("import: %llu open goals of other hosts are host %u's now\n", (unsigned long long)goals,
-           host);
+    printf("import: %llu open goals of other hosts were taken over by host %u\n",
+           (unsigned long long)goals, host);
     return true;
 }
 
@@ -175,7 +175,7 @@ int maintain_import(struct maintain *maintain) {
     if (maintain->word_count != 1)
         return say(MAINTAIN_USAGE, "import", "name one file");
     if (!number_of(maintain, "host", &host))
-        return say(MAINTAIN_USAGE, "import", "--host is followed by the number of a host");
+        return say(MAINTAIN_USAGE, "import", "--host needs the number of a host");
     FILE *file = fopen(maintain->words[0], "re");
     if (!file) {
         fprintf(stderr, "import: %s cannot be read: %s\n", maintain->words[0], strerror(errno));
@@ -199,6 +199,6 @@ int maintain_forget(struct maintain *maintain) {
         return MAINTAIN_FAILED;
     bool done = store_forget(store, goal, error, sizeof error);
     store_done(maintain, store);
-    return done ? say(MAINTAIN_DONE, "forget", "its words are gone; its ids, times and hashes stay")
+    return done ? say(MAINTAIN_DONE, "forget", "its text is erased; its ids, times and hashes stay")
                 : say(MAINTAIN_FAILED, "forget", error);
 }

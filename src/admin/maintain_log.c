@@ -77,7 +77,7 @@ static bool heads_read(struct verification *v, const char *path) {
     if (!file)
         printf("verify-log: %s cannot be read: %s\n", path, strerror(errno));
     else if (!good)
-        printf("verify-log: %s is not a list of heads in order; line %zu is not right\n", path,
+        printf("verify-log: %s is not a sorted list of heads: line %zu is not valid\n", path,
                v->before_count + 1);
     if (file)
         fclose(file);
@@ -100,14 +100,14 @@ static void record_met(void *with, struct id goal, uint64_t seq, const struct ha
         return;
     v->met = true;
     if (!hash_equal(&head->hash, hash))
-        break_print(v, goal, seq, "it has been altered since its head was written down");
+        break_print(v, goal, seq, "it was altered after its head was written");
 }
 
 /* Reports chains that existed earlier and no longer exist. */
 static void gone_until(struct verification *v, const struct id *goal) {
     while (v->next < v->before_count && (!goal || id_compare(v->before[v->next].goal, *goal) < 0)) {
         break_print(v, v->before[v->next].goal, v->before[v->next].seq,
-                    "the whole chain has been removed since its head was written down");
+                    "the whole chain was removed after its head was written");
         v->next++;
     }
 }
@@ -122,8 +122,7 @@ static void before_compare(struct verification *v, const struct audit *audit) {
     else if (head->seq <= audit->seq && audit->milestones > 0)
         v->covered++;
     else if (!audit->broken)
-        break_print(v, head->goal, head->seq,
-                    "it has been removed since its head was written down");
+        break_print(v, head->goal, head->seq, "it was removed after its head was written");
     v->met = false;
     v->next++;
 }
@@ -148,15 +147,14 @@ static int verification_print(struct verification *v, const struct log_report *r
     if (v->broken > SHOWN_BREAKS)
         printf("verify-log: and %llu more\n", (unsigned long long)(v->broken - SHOWN_BREAKS));
     if (v->before)
-        printf("verify-log: %llu of %zu heads stand as they were written down%s\n",
-               (unsigned long long)v->kept, v->before_count,
-               v->covered ? "; others are in what retention has taken out" : "");
+        printf("verify-log: %llu of %zu heads are unchanged%s\n", (unsigned long long)v->kept,
+               v->before_count, v->covered ? "; the others were removed by retention" : "");
     if (v->broken > 0)
         printf("verify-log: %llu records of %llu goals, %llu breaks\n",
                (unsigned long long)report->records, (unsigned long long)report->goals,
                (unsigned long long)v->broken);
     else
-        printf("verify-log: %llu records of %llu goals, chain whole\n",
+        printf("verify-log: %llu records of %llu goals, all chains intact\n",
                (unsigned long long)report->records, (unsigned long long)report->goals);
     return v->broken > 0 ? MAINTAIN_DAMAGE : MAINTAIN_DONE;
 }

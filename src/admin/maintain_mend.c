@@ -34,12 +34,11 @@ int maintain_examine(struct maintain *maintain) {
     if (found.missing)
         printf("examine: there is no store yet at %s\n", maintain->store);
     else if (found.older)
-        printf(
-            "examine: sound, as far as can be told: the tables are of an older build, which the next start"
-            " brings up to date\n");
+        printf("examine: no damage found; the tables are of an older build, and the next start "
+               "migrates them\n");
     else if (found.verdict == EXAMINE_SOUND)
         printf(
-            "examine: sound: %llu goals with %llu records and %llu open effects were followed%s\n",
+            "examine: no damage: %llu goals with %llu records and %llu open effects were checked%s\n",
             (unsigned long long)found.goals, (unsigned long long)found.records,
             (unsigned long long)found.effects, found.deep ? "" : " (only those with open effects)");
     else
@@ -59,8 +58,7 @@ static int safe_mode_reach(struct maintain *maintain, char ret_place[MEND_PATH])
         maintain->lock->unchanged = false; /* the whole store is examined */
     struct mend mend = {.path = maintain->path};
     if (!maintain->path) {
-        printf(
-            "This is for SQLite stores. A PostgreSQL database is put back with its own tools.\n");
+        printf("This is for SQLite stores. Restore a PostgreSQL database with its own tools.\n");
         return MAINTAIN_FAILED;
     }
     if (!opening_examine(&opening, error, sizeof error)) {
@@ -82,15 +80,14 @@ static int safe_mode_reach(struct maintain *maintain, char ret_place[MEND_PATH])
 static void rebuild_print(const struct rebuild_report *report, const char *place) {
     printf(
         "rebuild: from %s\n"
-        "rebuild: %llu goals, %llu records; %llu open effects, all of them unconfirmed: look at each before"
-        " you repeat it\n",
+        "rebuild: %llu goals, %llu records; %llu open effects, all of them unconfirmed: check each before you repeat it\n",
         place, (unsigned long long)report->goals, (unsigned long long)report->records,
         (unsigned long long)report->effects);
     if (report->lost > 0)
         printf("rebuild: %llu goals are lost; %s lists them\n", (unsigned long long)report->lost,
                report->lost_path);
     else
-        printf("rebuild: no goal that any readable row names is lost\n");
+        printf("rebuild: no goal is lost that a readable row names\n");
 }
 
 int maintain_rebuild(struct maintain *maintain) {
@@ -102,7 +99,7 @@ int maintain_rebuild(struct maintain *maintain) {
     struct mend mend = {.path = maintain->path, .at = clock_wall()};
     if (!place[0] || !mend_rebuild(&mend, place, &report)) {
         printf(
-            "rebuild: %s The store is as it was, in safe mode; `accept-empty` goes on without it.\n",
+            "rebuild: %s The store is unchanged and in safe mode; `accept-empty` starts over without its contents.\n",
             place[0] ? mend.error : "There is nothing to rebuild from.");
         return MAINTAIN_FAILED;
     }
@@ -122,7 +119,8 @@ int maintain_accept_empty(struct maintain *maintain) {
         return MAINTAIN_FAILED;
     }
     instance_lock_closed(maintain->lock);
-    printf("accept-empty: the store is empty and out of safe mode; the damaged one stays at %s\n",
-           place);
+    printf(
+        "accept-empty: the store is empty and no longer in safe mode; the damaged store stays at %s\n",
+        place);
     return MAINTAIN_DONE;
 }

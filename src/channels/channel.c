@@ -57,11 +57,11 @@ static struct channel_send *channel_send_make(struct channels *channels,
 static bool channel_send_may_begin(struct channel_send *send, const struct channel *channel) {
     const char *broken = channel_broken(channel);
     if (send->ca_path.failed || send->proxy.failed)
-        channel_send_end(send, SEND_LATER, "there is no memory");
+        channel_send_end(send, SEND_LATER, "out of memory");
     else if (broken)
         channel_send_end(send, SEND_REFUSED, "the channel %s", broken);
     else if (send->channels->count > LIMIT_SAYING)
-        channel_send_end(send, SEND_LATER, "too many messages are under way");
+        channel_send_end(send, SEND_LATER, "too many messages are being sent");
     return !send->ended;
 }
 

@@ -117,7 +117,7 @@ static void webhook_ask(struct channel_send *send, const struct words *secret, c
         headers[count++] = (struct http_header){"Authorization", words_str(&bearer)};
     }
     if (signature.failed || bearer.failed)
-        channel_send_end(send, SEND_LATER, "there is no memory for a signature");
+        channel_send_end(send, SEND_LATER, "out of memory for a signature");
     else
         http_ask(send, "POST", headers, count, hook_answered);
     words_free(&signature);

@@ -132,9 +132,8 @@ void channel_send_end_by_answer(struct channel_send *send, enum send_result resu
         channel_send_end(send, result, "%s %s: %s", send->service,
                          answer->sent ? "did not answer" : "cannot be reached", answer->why);
     } else if (status >= 300 && status < 400) {
-        channel_send_end(send, result,
-                         "%s answered %ld: it wants us elsewhere, which is not followed",
-                         send->service, status);
+        channel_send_end(send, result, "%s answered %ld: redirects are not followed", send->service,
+                         status);
     } else {
         excerpt(send, answer->body, &more);
         channel_send_end(send, result, "%s answered %ld%s", send->service, status,
@@ -318,7 +317,7 @@ void http_ask(struct channel_send *send, const char *method, const struct http_h
     if (!request_make(send, method, headers, count) ||
         curl_multi_add_handle(channel_send_http(send)->multi, http->easy) != CURLM_OK) {
         request_close(http);
-        channel_send_end(send, SEND_LATER, "there is no memory for a request");
+        channel_send_end(send, SEND_LATER, "out of memory for a request");
     }
 }
 

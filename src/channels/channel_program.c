@@ -86,7 +86,7 @@ static void program_exited(uv_process_t *process, int64_t status, int signal) {
     struct str words = str_cut_utf8((struct str){program->result, program->output_length}, 300);
     send->program = NULL;
     if (program->too_long)
-        channel_send_end(send, SEND_UNKNOWN, "%s took too long and was ended", send->service);
+        channel_send_end(send, SEND_UNKNOWN, "%s took too long and was killed", send->service);
     else if (signal)
         channel_send_end(send, SEND_UNKNOWN, "%s was ended by signal %d", send->service, signal);
     else if (status == 0)
@@ -180,7 +180,7 @@ static void program_run(struct channel_send *send, char **arguments, int input) 
     }
     channel_send_end(send, code == UV_ENOENT ? SEND_REFUSED : SEND_LATER,
                      "%s cannot be started: %s", arguments[0],
-                     code == UV_ENOENT ? "there is no such program" : uv_strerror(code));
+                     code == UV_ENOENT ? "the program was not found" : uv_strerror(code));
     if (program)
         program_close(program);
 }
@@ -222,7 +222,7 @@ void desktop_begin(struct channel_send *send, const struct channel *channel,
     char *arguments[] = {"notify-send", "--app-name=Overseer", urgency.at, "--", title.at, text.at,
                          NULL};
     if (title.failed || text.failed || urgency.failed)
-        channel_send_end(send, SEND_LATER, "there is no memory for a note");
+        channel_send_end(send, SEND_LATER, "out of memory for a notification");
     else
         program_run(send, arguments, -1);
     words_free(&title);
@@ -239,7 +239,7 @@ void command_begin(struct channel_send *send, const struct channel *channel,
     char *arguments[] = {"/bin/sh", "-c", line.at, NULL};
     int input = line.failed || text.failed ? -1 : input_make(words_str(&text));
     if (input < 0)
-        channel_send_end(send, SEND_LATER, "there is no room for what the command is to read");
+        channel_send_end(send, SEND_LATER, "the input of the command cannot be stored");
     else
         program_run(send, arguments, input);
     words_free(&line);

@@ -136,10 +136,11 @@ static bool is_answered(struct channel_send *send, const json_t *pull) {
     if (!forge_keep(send, pull, pulls_of(send)->number))
         return false;
     if (state == PULL_CLOSED)
-        channel_send_end(send, SEND_REFUSED,
-                         "the pull request %s was closed without being merged: open it there "
-                         "again, or reject the work here",
-                         words_cstr(&send->url));
+        channel_send_end(
+            send, SEND_REFUSED,
+            "the pull request %s was closed without being merged: reopen it there, or reject "
+            "the work here",
+            words_cstr(&send->url));
     else
         end_with(send, SEND_DONE);
     return true;
@@ -171,7 +172,7 @@ static void looked(struct channel_send *send, const struct http_answer *answer) 
             look(send);
         else if (tracker->looked_twice)
             channel_send_end(send, SEND_REFUSED,
-                             "%s says that there is a pull request of %s, and does not show it",
+                             "%s reports that a pull request of %s exists, but does not list it",
                              send->service, words_cstr(&tracker->head));
         else
             create(send);
@@ -205,7 +206,7 @@ static void body_write(struct words *body, const struct pull *pull) {
     fact(body, "Commit", pull->commit);
     fact(body, "Checked on exactly that commit with", pull->checked_by);
     if (pull->text.len > 0) {
-        words_add(body, STR("\n### What was asked for\n\n"));
+        words_add(body, STR("\n### Task\n\n"));
         words_escape(body, MARKUP_PULL, pull->text, 2 * LIMIT_PROSE);
         words_add(body, STR("\n"));
     }
@@ -231,7 +232,7 @@ static bool pull_fill(struct channel_send *send, const struct channel *channel,
 void pull_begin(struct channel_send *send, const struct channel *channel, const struct pull *pull) {
     send->tracker = calloc(1, sizeof *send->tracker);
     if (!send->tracker || !pull_fill(send, channel, pull))
-        channel_send_end(send, SEND_LATER, "there is no memory for a pull request");
+        channel_send_end(send, SEND_LATER, "out of memory for a pull request");
     else if (token_read(send, channel->token_path, &send->token))
         look(send);
 }

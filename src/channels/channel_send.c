@@ -107,7 +107,7 @@ static const char *token_problem(int fd, struct words *to) {
     if (fd < 0 || fstat(fd, &file) != 0)
         return strerror(errno);
     if (!S_ISREG(file.st_mode))
-        return "it is no plain file";
+        return "it is not a regular file";
     ssize_t len = read(fd, text, sizeof text);
     if (len < 0)
         return strerror(errno);
@@ -121,7 +121,7 @@ static const char *token_problem(int fd, struct words *to) {
     explicit_bzero(text, sizeof text);
     return used == 0                 ? "it is empty"
            : used > LIMIT_TOKEN_FILE ? "it is too long"
-           : !plain                  ? "it has to be one line without spaces"
+           : !plain                  ? "it must be one line without spaces"
                                      : NULL;
 }
 
@@ -136,7 +136,7 @@ bool token_read(struct channel_send *send, struct str path, struct words *to) {
         channel_send_end(send, SEND_REFUSED, "the file %s cannot be used: %s", words_cstr(&name),
                          problem);
     else if (to->failed)
-        channel_send_end(send, SEND_LATER, "there is no memory for a token");
+        channel_send_end(send, SEND_LATER, "out of memory for a token");
     bool right = !problem && !to->failed;
     words_free(&name);
     return right;

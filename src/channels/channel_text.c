@@ -52,7 +52,7 @@ void text_facts(struct words *words, enum markup markup, const struct notice *no
         fact(words, markup, "iteration", str_of(number), line_end);
     snprintf(number, sizeof number, "%u", notice->attempt.times);
     if (notice->attempt.times > 0)
-        fact(words, markup, "said before, times", str_of(number), line_end);
+        fact(words, markup, "sent before, times", str_of(number), line_end);
 }
 
 /* ESCALATE-14: the possible answers, how to give one, and what happens without one. */
@@ -124,7 +124,7 @@ static void issue_head(struct words *words, const struct notice *notice) {
     number_line(words, "Iteration", notice->iteration);
     line(words, "Time", str_of(at));
     if (notice->attempt.times > 0)
-        number_line(words, "Said before, times", notice->attempt.times);
+        number_line(words, "Sent before, times", notice->attempt.times);
     if (notice->url.len > 0)
         line(words, "More", notice->url);
 }

@@ -511,7 +511,7 @@ void tracker_begin(struct channel_send *send, const struct channel *channel,
                    const struct notice *notice) {
     send->tracker = calloc(1, sizeof *send->tracker);
     if (!send->tracker || !tracker_fill(send, channel, notice)) {
-        channel_send_end(send, SEND_LATER, "there is no memory for an issue");
+        channel_send_end(send, SEND_LATER, "out of memory for an issue");
         return;
     }
     if (!token_read(send, channel->token_path, &send->token))

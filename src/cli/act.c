@@ -65,8 +65,8 @@ static bool is_agreed(struct typed *typed) {
         question[length - 1] = 0;
     if (term_can_ask() && person_agrees(question))
         return true;
-    trouble_make(&typed->trouble, ERROR_INVALID, "Nothing was done: this wants a yes.");
-    trouble_next(&typed->trouble, "Say it with --yes.");
+    trouble_make(&typed->trouble, ERROR_INVALID, "Nothing was done: this needs a confirmation.");
+    trouble_next(&typed->trouble, "Confirm with --yes.");
     return false;
 }
 
@@ -85,7 +85,7 @@ static bool is_whole(struct typed *typed) {
         else
             trouble_make(&typed->trouble, ERROR_INVALID, "--%s is missing: %s.",
                          flag_shown(flag, name), flag->text);
-        trouble_next(&typed->trouble, "`overseer help %s` shows what it takes.", command->words);
+        trouble_next(&typed->trouble, "`overseer help %s` shows its arguments.", command->words);
         return false;
     }
     return true;
@@ -128,7 +128,8 @@ static int watch(struct typed *typed) {
 int op_run(struct typed *typed) {
     const struct op *op = typed->command->op;
     if (typed->watch && op->kind != OP_READS) {
-        trouble_make(&typed->trouble, ERROR_INVALID, "--watch is for what only looks.");
+        trouble_make(&typed->trouble, ERROR_INVALID,
+                     "--watch works only with commands that change nothing.");
         return trouble_tell(&typed->trouble, typed->as_json);
     }
     own_drop(typed);

@@ -65,7 +65,7 @@ static bool nobody(const struct daemon_address *at, CURLcode code, struct troubl
     trouble_make(trouble, ERROR_NO_DAEMON, "No daemon answers on %s (%s).",
                  at->url ? at->url : at->socket, curl_easy_strerror(code));
     if (at->url)
-        trouble_next(trouble, "Is the address right, and does it listen there?");
+        trouble_next(trouble, "Check the address, and that the daemon listens there.");
     else
         trouble_next(trouble, "Start one with: overseer up");
     return false;
@@ -145,7 +145,7 @@ json_t *daemon_call(const struct daemon_address *at, const char *method, json_t 
         usleep(200000u << i);
     }
     if (!body)
-        trouble_make(trouble, ERROR_NO_MEMORY, "There is no memory for the request.");
+        trouble_make(trouble, ERROR_NO_MEMORY, "Out of memory for the request.");
     free(body);
     return result;
 }
@@ -157,7 +157,7 @@ char *daemon_get(const struct daemon_address *at, const char *path, long *ret_st
     struct asking asking = {0};
     struct buffer received = {0};
     if (!asking_make(&asking, at, path)) {
-        trouble_make(trouble, ERROR_NO_MEMORY, "There is no memory for the request.");
+        trouble_make(trouble, ERROR_NO_MEMORY, "Out of memory for the request.");
         return NULL;
     }
     curl_easy_setopt(asking.curl, CURLOPT_TIMEOUT, (long)ANSWER_SECONDS);
@@ -240,7 +240,7 @@ bool daemon_follow(const struct daemon_address *at, const char *path, const char
     struct asking asking = {0};
     struct following following = {.each = each, .with = with};
     if (!asking_make(&asking, at, path))
-        return trouble_make(trouble, ERROR_NO_MEMORY, "There is no memory for the request.");
+        return trouble_make(trouble, ERROR_NO_MEMORY, "Out of memory for the request.");
     following.curl = asking.curl;
     header_add(&asking, "Accept", "text/event-stream");
     if (after && *after)

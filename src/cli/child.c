@@ -142,17 +142,19 @@ bool child_run(struct child *child, struct trouble *trouble) {
     int out[2], err[2], status = 0;
     memset(child->output, 0, sizeof child->output);
     if (pipe(out) != 0)
-        return trouble_make(trouble, ERROR_NO_MEMORY, "There is no pipe: %s.", strerror(errno));
+        return trouble_make(trouble, ERROR_NO_MEMORY, "A pipe cannot be created: %s.",
+                            strerror(errno));
     if (pipe(err) != 0) {
         close(out[0]), close(out[1]);
-        return trouble_make(trouble, ERROR_NO_MEMORY, "There is no pipe: %s.", strerror(errno));
+        return trouble_make(trouble, ERROR_NO_MEMORY, "A pipe cannot be created: %s.",
+                            strerror(errno));
     }
     pid_t pid = start(child, out, err);
     close(out[1]), close(err[1]);
     struct watching watching = {.child = child, .out = out[0], .err = err[0]};
     watch(&watching);
     if (pid < 0 || waitpid(pid, &status, 0) != pid || !WIFEXITED(status))
-        return trouble_make(trouble, ERROR_INTERNAL, "%s did not end well.", child->words[0]);
+        return trouble_make(trouble, ERROR_INTERNAL, "%s failed.", child->words[0]);
     child->status = WEXITSTATUS(status);
     return true;
 }

@@ -20,40 +20,40 @@ const char *const GROUP_NAMES[GROUPS] = {"Begin", "Look", "Work", "Keep", "More"
     { name, type, 0, offsetof(struct typed, member), 0, 0, NULL, text, 0, NULL }
 const struct field GLOBALS[] = {
     GLOBAL("json", FIELD_FLAG, as_json, "print the answer, and errors too, as JSON"),
-    GLOBAL("yes", FIELD_FLAG, yes, "do not ask first"),
-    GLOBAL("dry-run", FIELD_FLAG, dry_run, "only show what would be sent or run"),
-    GLOBAL("watch", FIELD_FLAG, watch, "look again every two seconds, until Ctrl-C"),
-    GLOBAL("socket", FIELD_TEXT, at.socket, "where the daemon listens (OVERSEER_SOCKET)"),
+    GLOBAL("yes", FIELD_FLAG, yes, "do not ask for confirmation"),
+    GLOBAL("dry-run", FIELD_FLAG, dry_run, "show what would be sent or run, and do nothing"),
+    GLOBAL("watch", FIELD_FLAG, watch, "refresh every two seconds, until Ctrl-C"),
+    GLOBAL("socket", FIELD_TEXT, at.socket, "the daemon's socket (OVERSEER_SOCKET)"),
     GLOBAL("url", FIELD_TEXT, at.url,
-           "a daemon elsewhere, such as https://host:7443 (OVERSEER_URL)"),
+           "URL of a daemon on another machine, such as https://host:7443 (OVERSEER_URL)"),
     GLOBAL("token", FIELD_TEXT, at.token,
-           "who you are, there; @FILE: it stands in a file (OVERSEER_TOKEN)"),
-    GLOBAL("help", FIELD_FLAG, help, "say what this command does"),
+           "token for --url; @FILE reads it from a file (OVERSEER_TOKEN)"),
+    GLOBAL("help", FIELD_FLAG, help, "show help for this command"),
 };
 const size_t GLOBAL_COUNT = count_of(GLOBALS);
 
 /* ---- nouns ---- */
 
 static const struct noun NOUNS[] = {
-    {"goal", GROUP_WORK, "what is wanted, and where it stands"},
+    {"goal", GROUP_WORK, "goals and their state"},
     {"plan", GROUP_MORE, "phases, tasks and subtasks of a goal"},
     {"work", GROUP_MORE, "single tasks of a plan"},
-    {"handoff", GROUP_MORE, "what was written down for the next agent or person"},
-    {"question", GROUP_MORE, "what people are asked, in full"},
-    {"request", GROUP_MORE, "what agents ask the agent that gave them their work"},
-    {"mail", GROUP_MORE, "messages between those who work on one goal"},
-    {"budget", GROUP_MORE, "what may be spent, and what was"},
-    {"config", GROUP_MORE, "settings: which hold, whether a file is right"},
-    {"token", GROUP_MORE, "who else may come in, and as what"},
-    {"admin", GROUP_MORE, "the store and the daemon from the inside"},
-    {"run", GROUP_MORE, "single attempts of agents"},
-    {"assignment", GROUP_MORE, "who works on which task, in full"},
-    {"agent", GROUP_MORE, "what an agent says about its own work"},
-    {"desk", GROUP_MORE, "what a host may begin now"},
-    {"lane", GROUP_MORE, "what lands next"},
-    {"api", GROUP_MORE, "what programs can ask for"},
-    {"tick", GROUP_MORE, "let the supervisor look around"},
-    {"fleet", GROUP_MORE, "all hosts at once"},
+    {"handoff", GROUP_MORE, "handoffs to the next agent or person"},
+    {"question", GROUP_MORE, "questions to people, in full"},
+    {"request", GROUP_MORE, "requests of agents to the agent that assigned their work"},
+    {"mail", GROUP_MORE, "messages between agents and people that work on one goal"},
+    {"budget", GROUP_MORE, "budgets and spending"},
+    {"config", GROUP_MORE, "settings, and checks of a settings file"},
+    {"token", GROUP_MORE, "access tokens and their roles"},
+    {"admin", GROUP_MORE, "maintenance of the store and the daemon"},
+    {"run", GROUP_MORE, "runs of agents, one attempt each"},
+    {"assignment", GROUP_MORE, "assignments of tasks to agents, in full"},
+    {"agent", GROUP_MORE, "reports of an agent about its own work"},
+    {"desk", GROUP_MORE, "admission of work on a host"},
+    {"lane", GROUP_MORE, "the landing lane"},
+    {"api", GROUP_MORE, "operations and errors of the API"},
+    {"tick", GROUP_MORE, "run a supervision check now"},
+    {"fleet", GROUP_MORE, "all hosts of the fleet"},
     {"daemon", GROUP_MORE, "the daemon itself"},
 };
 static const struct noun OTHER = {"", GROUP_MORE, ""};
@@ -73,105 +73,107 @@ bool command_has_noun(const struct command *command, const char *noun) {
 /* ---- commands that are not operations, or have a shorter name than their operation ---- */
 
 static const struct field INIT[] = {
-    TEXT("test-command", "what has to succeed before work counts as verified"),
-    TEXT("folder", "the repository; here, if not said"),
-    TEXT("file", "where the settings are written; the file that is read, if not said"),
+    TEXT("test-command", "command that must succeed before work counts as verified"),
+    TEXT("folder", "the repository; default: the current folder"),
+    TEXT("file", "where the settings are written; default: the file that the daemon reads"),
 };
 static const struct field UP[] = {
-    TEXT("config", "a file of settings"),
-    TEXT("store", "sqlite:PATH, or postgresql://…"),
-    TEXT("host", "this host's number or name in a shared store; a free number, if not said"),
-    TEXT("listen", "an address for other machines too"),
+    TEXT("config", "a settings file"),
+    TEXT("store", "the store: sqlite:PATH, or postgresql://…"),
+    TEXT("host", "this host's number or name in a shared store; default: a free number"),
+    TEXT("listen", "ADDRESS:PORT that other machines can reach, too"),
 };
 static const struct field BEGIN[] = {
-    TEXT("task", "what is to be done"),
-    TEXT("agent", "which agent does it; without it, one that is free"),
+    TEXT("task", "the task"),
+    TEXT("agent", "the agent that does it; default: one that is free"),
     {"allow", FIELD_TEXTS, 0, 0, LIMIT_NAME, 0, NULL,
-     "the only tools for it, of those that the agent has, in the agent's own names", LIMIT_LINES,
-     NULL},
+     "the only tools that it may use, in the agent's own names", LIMIT_LINES, NULL},
     {"deny", FIELD_TEXTS, 0, 0, LIMIT_NAME, 0, NULL, "tools that it may not use", LIMIT_LINES,
      NULL},
-    TEXT("file", "a checklist in Markdown: each open line is a task"),
-    FLAG("jobs", FIELD_UINT, 0, "so many at once; the next begins when one is done or needs you"),
-    TEXT("until", "nothing new begins after this time, such as 07:00"),
+    TEXT("file", "a Markdown checklist: each open item is a task"),
+    FLAG("jobs", FIELD_UINT, 0,
+         "how many tasks run at the same time; the next starts when one is done or needs you"),
+    TEXT("until", "no task starts after this time, such as 07:00"),
 };
 static const struct field ADOPT[] = {
-    TEXT("session", "which, such as %3, or the id of a session of Claude Code; all, if not said"),
-    TEXT("title", "what people call it; program and folder, if not said"),
-    TEXT("release", "let go of this one, such as T7; the session goes on untouched"),
-    TEXT("home", "whose sessions: a home folder; yours, if not said"),
-    SWITCH("lines", "only say what is seen of it, as lines of JSON; the daemon watches it so"),
+    TEXT(
+        "session",
+        "the session: a tmux pane such as %3, or the id of a Claude Code session; default: list all"),
+    TEXT("title", "its display name; default: program and folder"),
+    TEXT("release", "stop watching this one, such as T7; the session continues"),
+    TEXT("home", "home folder whose sessions are listed; default: yours"),
+    SWITCH("lines", "print what is observed, as lines of JSON; the daemon uses this"),
 };
 static const struct field TELL[] = {
-    FLAG("task", FIELD_TEXT, FIELD_REQUIRED, "which, such as T7, or its goal"),
-    FLAG("text", FIELD_TEXT, FIELD_REQUIRED, "what it is to hear"),
+    FLAG("task", FIELD_TEXT, FIELD_REQUIRED, "the task, such as T7, or its goal"),
+    FLAG("text", FIELD_TEXT, FIELD_REQUIRED, "the message"),
 };
 static const struct field EVENTS[] = {
-    SWITCH("follow", "go on, and show what happens from then on"),
+    SWITCH("follow", "keep following new output"),
 };
 static const struct field GATEWAY[] = {
     FLAG("address", FIELD_TEXT, FIELD_REQUIRED,
-         "such as ws://127.0.0.1:18789; only on this machine"),
+         "URL of a gateway on this machine, such as ws://127.0.0.1:18789"),
     TEXT("token-file",
-         "where the gateway's token stands; if not said, it is in OPENCLAW_GATEWAY_TOKEN"),
+         "file with the gateway's token; default: the variable OPENCLAW_GATEWAY_TOKEN"),
 };
 static const struct field ANSWER[] = {
-    SWITCH("same", "answer every question that asks the same in the same way, up to 100 of them"),
+    SWITCH("same", "give the same answer to every identical question, up to 100"),
 };
 static const struct field RELEASE[] = {
-    SWITCH("same", "release every goal that waits for the same reason, up to 100 of them"),
+    SWITCH("same", "release every goal that waits for the same reason, up to 100"),
 };
 static const struct field TICK[] = {
-    SWITCH("now", "do not wait until it is due; it never waits"),
+    SWITCH("now", "accepted for compatibility; the check always runs at once"),
 };
 static const struct field CHECK[] = {
-    TEXT("file", "the file; where it is looked for, if not said"),
+    TEXT("file", "the file; default: the file that the daemon reads"),
 };
 static const struct field DOCTOR[] = {
-    SWITCH("rebuild", "make a new store from what can be read of a damaged one"),
-    TEXT("store", "sqlite:PATH, or postgresql://…"),
-    TEXT("config", "a file of settings"),
+    SWITCH("rebuild", "make a new store from the readable parts of a damaged one"),
+    TEXT("store", "the store: sqlite:PATH, or postgresql://…"),
+    TEXT("config", "a settings file"),
 };
 static const struct field BACKUP[] = {
-    TEXT("file", "where the backup goes"),
-    SWITCH("force", "also over a file that is there"),
-    TEXT("verify", "only say whether this file is a whole backup"),
-    TEXT("store", "sqlite:PATH, or postgresql://…"),
+    TEXT("file", "the backup file to write"),
+    SWITCH("force", "overwrite an existing file"),
+    TEXT("verify", "only check that this file is a complete backup"),
+    TEXT("store", "the store: sqlite:PATH, or postgresql://…"),
 };
 static const struct field RESTORE[] = {
-    FLAG("file", FIELD_TEXT, FIELD_REQUIRED, "the backup"),
-    SWITCH("replace", "also where the store is another one than the backup's"),
-    TEXT("lease", "how long other hosts are waited for, in seconds"),
-    TEXT("store", "sqlite:PATH, or postgresql://…"),
+    FLAG("file", FIELD_TEXT, FIELD_REQUIRED, "the backup file"),
+    SWITCH("replace", "even if the backup is of another store"),
+    TEXT("lease", "how long to wait for other hosts, in seconds"),
+    TEXT("store", "the store: sqlite:PATH, or postgresql://…"),
 };
 static const struct field EXPORT[] = {
-    FLAG("file", FIELD_TEXT, FIELD_REQUIRED, "where it goes; - is standard output"),
-    TEXT("store", "sqlite:PATH, or postgresql://…"),
+    FLAG("file", FIELD_TEXT, FIELD_REQUIRED, "the file to write; - is standard output"),
+    TEXT("store", "the store: sqlite:PATH, or postgresql://…"),
 };
 static const struct field IMPORT[] = {
     FLAG("file", FIELD_TEXT, FIELD_REQUIRED, "the document"),
-    SWITCH("move", "the old place is shut for good: effects stay as they were"),
-    SWITCH("adopt", "open goals of other hosts become this host's"),
+    SWITCH("move", "the old store is out of use for good: effects keep their state"),
+    SWITCH("adopt", "take over the open goals of other hosts"),
     TEXT("host", "this host's number"),
-    TEXT("store", "sqlite:PATH, or postgresql://…"),
+    TEXT("store", "the store: sqlite:PATH, or postgresql://…"),
 };
 static const struct field VERIFY[] = {
-    TEXT("heads", "write the end of each chain into this file"),
-    TEXT("against", "and compare with such a file"),
-    TEXT("store", "sqlite:PATH, or postgresql://…"),
+    TEXT("heads", "write the head of each chain to this file"),
+    TEXT("against", "compare the chains with such a file"),
+    TEXT("store", "the store: sqlite:PATH, or postgresql://…"),
 };
 static const struct field RETAIN[] = {
-    TEXT("now", "pretend that it is this time"),
-    TEXT("retain-bodies", "days that the evidence of closed goals is kept"),
-    TEXT("retain-records", "days that records are kept"),
-    TEXT("store", "sqlite:PATH, or postgresql://…"),
+    TEXT("now", "use this time as the current time"),
+    TEXT("retain-bodies", "days for which the evidence of closed goals is kept"),
+    TEXT("retain-records", "days for which records are kept"),
+    TEXT("store", "the store: sqlite:PATH, or postgresql://…"),
 };
 static const struct field FORGET[] = {
-    FLAG("goal", FIELD_TEXT, FIELD_REQUIRED, "the goal's id, whole"),
-    TEXT("store", "sqlite:PATH, or postgresql://…"),
+    FLAG("goal", FIELD_TEXT, FIELD_REQUIRED, "the goal's full id"),
+    TEXT("store", "the store: sqlite:PATH, or postgresql://…"),
 };
 static const struct field STORE[] = {
-    TEXT("store", "sqlite:PATH, or postgresql://…"),
+    TEXT("store", "the store: sqlite:PATH, or postgresql://…"),
 };
 static const char *const SHELL[] = {"bash", "zsh", "fish", "goals"};
 static const struct names SHELLS = NAMES_OF(SHELL);
@@ -179,38 +181,33 @@ static const struct field COMPLETION[] = {
     {"shell", FIELD_ENUM, 0, 0, 0, FIELD_REQUIRED, &SHELLS, "bash, zsh or fish", 0, NULL},
 };
 static const struct field HELP[] = {
-    {"words", FIELD_TEXTS, 0, 0, 0, 0, NULL, "a command, or the first word of several", 8, NULL},
+    {"words", FIELD_TEXTS, 0, 0, 0, 0, NULL, "a command, or the first word of a group", 8, NULL},
     SWITCH("man", "as a manual page"),
-    SWITCH("all", "every command, a line each"),
+    SWITCH("all", "all commands, one per line"),
 };
 
 static const struct command LOCAL[] = {
     {.words = "demo",
      .group = GROUP_BEGIN,
-     .summary = "Show in two minutes what Overseer does: agents that stall, loop, lie and die.",
+     .summary = "Demonstrate Overseer in two minutes: simulated agents stall, loop, lie and die.",
      .help =
-         "The agents only pretend; everything else is real, in a folder of its own that is gone afterwards. "
-         "No key and no network is needed.\n"
+         "The agents are simulated; everything else is real, in a temporary folder that is removed afterwards. It needs no API key and no network.\n"
          "Example: overseer demo",
      .run = demo_run},
     {.words = "init",
      .group = GROUP_BEGIN,
      .summary = "Find agents, test command, judged files and remote; write settings.",
      .help =
-         "Work counts as verified once the test command succeeds on the exact commit, in a clean checkout. "
-         "Without one it stays unverified. Tests, CI and what they read decide what counts as good: what this "
-         "repository has of them besides the usual is added to verify.protect and verify.rules. Everything is shown "
-         "before it is written; nothing is written into the repository.\n"
+         "Work counts as verified once the test command succeeds on the exact commit, in a clean checkout. Without one it stays unverified. Tests, CI files and the files that they read decide what counts as verified: those of this repository that the defaults do not cover are added to verify.protect and verify.rules. Everything is shown before it is written; nothing is written into the repository.\n"
          "Example: overseer init --yes\n"
          "Example: overseer init --test-command \"make check\"",
      FLAGS(INIT),
      .run = init_run},
     {.words = "run",
      .group = GROUP_BEGIN,
-     .summary = "Have a task done by an agent, in the repository that you are in.",
+     .summary = "Give a task to an agent, in the current repository.",
      .help =
-         "A goal with one task is made and an agent is started for it, in a worktree of its own. The daemon is "
-         "started if none runs. With --jobs or --until this stays until the last task of the file has begun.\n"
+         "This creates a goal with one task and starts an agent for it in a separate worktree. It starts the daemon if none is running. With --jobs or --until the command returns when the last task of the file has started.\n"
          "Example: overseer run \"fix the failing test\" --dry-run\n"
          "Example: overseer run \"what does this do?\" --deny Bash --deny Edit --dry-run\n"
          "Example: overseer run -f tasks.md -j 8 --until 07:00 --dry-run",
@@ -219,12 +216,9 @@ static const struct command LOCAL[] = {
      .run = run_run},
     {.words = "adopt",
      .group = GROUP_MORE,
-     .summary = "Watch a session of an agent that you started yourself. It is never touched.",
+     .summary = "Watch an agent session that you started yourself. Overseer never touches it.",
      .help =
-         "Without a session: those that are on this machine, in panes of your default tmux server and of Claude Code. "
-         "`overseer adopt %3` watches one of them: a goal with one task is made for it, and the daemon looks at its "
-         "process, its transcript and its screen. Nothing is ever written to it; it is never stopped, nudged or replaced. "
-         "When it falls silent or ends, you are asked. `overseer adopt --release T7` lets go of it.\n"
+         "Without a session it lists those on this machine: panes of your default tmux server and sessions of Claude Code. `overseer adopt %3` watches one of them: it creates a goal with one task, and the daemon observes the process, the transcript and the screen. Overseer never writes to the session and never stops, nudges or replaces it. When the session falls silent or ends, you are asked. `overseer adopt --release T7` stops watching it.\n"
          "Example: overseer adopt",
      FLAGS(ADOPT),
      .positional = 1,
@@ -232,17 +226,16 @@ static const struct command LOCAL[] = {
     {.words = "up",
      .group = GROUP_BEGIN,
      .summary = "Start the daemon in the background, unless it runs already.",
-     .help =
-         "It goes on when you log out; `overseer down` stops it.\n"
-         "Several hosts share one PostgreSQL store. Each host claims a number of its own there:\n"
-         "the one that it had before, a free one, or the one that --host says. A number that\n"
-         "another machine or state folder has claimed is refused.\n"
-         "Example: overseer up",
+     .help = "It keeps running when you log out; `overseer down` stops it.\n"
+             "Several hosts share one PostgreSQL store. Each host claims a number in it:\n"
+             "its previous number, a free one, or the one that --host gives. A number that\n"
+             "another machine or state folder has claimed is refused.\n"
+             "Example: overseer up",
      FLAGS(UP),
      .run = up_run},
     {.words = "down",
      .group = GROUP_BEGIN,
-     .summary = "Stop the daemon. What was accepted is kept, and goes on after the next `up`.",
+     .summary = "Stop the daemon. Accepted work is kept and continues after the next `up`.",
      .help = "Example: overseer down",
      .run = down_run},
     {.words = "status", .group = GROUP_LOOK, .of = "status.show"},
@@ -253,7 +246,7 @@ static const struct command LOCAL[] = {
     {.words = "attach",
      .group = GROUP_WORK,
      .of = "work.log",
-     .summary = "Look over an agent's shoulder: its terminal, or else its words as they come.",
+     .summary = "Attach to an agent's terminal: if it has none, its output is shown.",
      .help = "Example: overseer attach T7",
      .run = attach_run},
     {.words = "tell",
@@ -276,16 +269,15 @@ static const struct command LOCAL[] = {
     {.words = "land",
      .group = GROUP_WORK,
      .of = "question.approve",
-     .summary = "Accept what an agent has done and what passed its checks: it lands.",
+     .summary = "Accept work that passed its checks: it lands.",
      .help =
-         "What lands is the commit that `overseer diff` showed you; if another one waits by now, nothing lands and you are asked "
-         "to look again.\n"
+         "This lands the commit that `overseer diff` showed you; if another commit waits by now, nothing lands and you are asked to look again.\n"
          "Example: overseer land T7",
      .run = decide_run},
     {.words = "reject",
      .group = GROUP_WORK,
      .of = "question.reject",
-     .summary = "Send back what an agent calls done, and say why: it goes on.",
+     .summary = "Reject work that an agent reported as done, with a reason: the agent continues.",
      .run = decide_run},
     {.words = "retry", .group = GROUP_WORK, .of = "work.retry", .run = retry_run},
     {.words = "replay", .group = GROUP_MORE, .of = "replay.run"},
@@ -293,7 +285,7 @@ static const struct command LOCAL[] = {
     {.words = "tick", .group = GROUP_MORE, .of = "tick.run", FLAGS(TICK)},
     {.words = "config check",
      .group = GROUP_MORE,
-     .summary = "Say whether a file of settings is right: every mistake with its line and column.",
+     .summary = "Check a settings file: report every mistake with its line and column.",
      .help = "No daemon is needed.\n"
              "Example: overseer config check overseer.toml",
      FLAGS(CHECK),
@@ -301,16 +293,17 @@ static const struct command LOCAL[] = {
      .run = config_check_run},
     {.words = "mcp",
      .group = GROUP_MORE,
-     .summary = "Speak MCP on standard input and output, for programs that start their tools so.",
+     .summary =
+         "Speak MCP on standard input and output, for programs that start MCP servers as child processes.",
      .help = "Give an agent a token of its own in OVERSEER_TOKEN (`overseer token create`).\n"
              "Example: overseer mcp </dev/null",
      .run = mcp_run},
     {.words = "gateway",
      .group = GROUP_MORE,
      .summary =
-         "Carry lines of JSON to an OpenClaw gateway and back. Agents of that kind are run through it.",
+         "Relay lines of JSON between standard input and output and an OpenClaw gateway. The driver openclaw uses this.",
      .help =
-         "Each line is one message. What breaks is opened again, and said in a line of type \"bridge\".\n"
+         "Each line is one message. A lost connection is reopened and reported in a line of type \"bridge\".\n"
          "Example: overseer gateway ws://127.0.0.1:18789 </dev/null",
      FLAGS(GATEWAY),
      .positional = 1,
@@ -319,7 +312,7 @@ static const struct command LOCAL[] = {
     {.words = "plan draft",
      .group = GROUP_MORE,
      .of = "plan.apply",
-     .summary = "Say what a plan would change. Nothing is stored.",
+     .summary = "Show what a plan would change. Nothing is stored.",
      .help = "Example: overseer plan draft 01JC7Q4T9Z --nodes @plan.json --version 1",
      .preset = "mode",
      .preset_value = "draft"},
@@ -327,16 +320,16 @@ static const struct command LOCAL[] = {
     {.words = "resume", .group = GROUP_WORK, .of = "fleet.resume"},
     {.words = "doctor",
      .group = GROUP_KEEP,
-     .summary = "Look whether everything is in order: settings, store, daemon, disk, tools.",
+     .summary = "Check the installation: settings, store, daemon, disk, tools.",
      .help =
-         "Each line is good, bad, or worth a look, and says what to do. Exit status 1: something is bad.\n"
+         "Each line is good, bad, or a warning, and says what to do. Exit status 1: something is bad.\n"
          "Example: overseer doctor\n"
          "Example: overseer doctor --rebuild --yes",
      FLAGS(DOCTOR),
      .run = doctor_run},
     {.words = "backup",
      .group = GROUP_KEEP,
-     .summary = "Write the store into one file, while the daemon goes on.",
+     .summary = "Write a backup of the store to one file: the daemon keeps running.",
      .help = "Example: overseer backup overnight.db",
      .does = "backup",
      FLAGS(BACKUP),
@@ -344,19 +337,18 @@ static const struct command LOCAL[] = {
      .run = maintain_run},
     {.words = "restore",
      .group = GROUP_MORE,
-     .summary = "Put a backup in the place of the store, which is set aside.",
+     .summary = "Replace the store with a backup; the old store is renamed and kept.",
      .help =
-         "The daemon has to be down. What may have been carried out since the backup is unconfirmed afterwards, "
-         "and never repeated by itself.\n"
+         "The daemon must be down. Effects that may have been carried out since the backup are unconfirmed afterwards and are never repeated automatically.\n"
          "Example: overseer restore overnight.db --yes",
-     .asks = "The store is set aside, and the backup takes its place",
+     .asks = "The store is renamed, and the backup replaces it",
      .does = "restore",
      FLAGS(RESTORE),
      .positional = 1,
      .run = maintain_run},
     {.words = "export",
      .group = GROUP_MORE,
-     .summary = "Write everything into one readable JSON document.",
+     .summary = "Export the whole store as one readable JSON document.",
      .help = "Example: overseer export everything.json",
      .does = "export",
      FLAGS(EXPORT),
@@ -365,7 +357,7 @@ static const struct command LOCAL[] = {
     {.words = "import",
      .group = GROUP_MORE,
      .summary = "Fill an empty store from an export, a list of goals, or tasks in Markdown.",
-     .help = "The daemon has to be down.\n"
+     .help = "The daemon must be down.\n"
              "Example: overseer import tasks.md --store sqlite:new.db",
      .does = "import",
      FLAGS(IMPORT),
@@ -373,82 +365,83 @@ static const struct command LOCAL[] = {
      .run = maintain_run},
     {.words = "verify-log",
      .group = GROUP_MORE,
-     .summary = "Follow every chain of records from its beginning: is the log whole?",
-     .help = "The daemon has to be down.\n"
+     .summary = "Verify every chain of records from its beginning.",
+     .help = "The daemon must be down.\n"
              "Example: overseer verify-log --heads heads.txt",
      .does = "verify-log",
      FLAGS(VERIFY),
      .run = maintain_run},
     {.words = "admin health",
      .group = GROUP_MORE,
-     .summary = "Show what the daemon says about itself: host, epoch, store, what waits.",
+     .summary = "Show the daemon's health: host, epoch, store, queues.",
      .help = "Example: overseer admin health",
      .does = "/healthz",
      .run = get_run},
     {.words = "admin metrics",
      .group = GROUP_MORE,
-     .summary = "Show the counters, as Prometheus reads them.",
+     .summary = "Show the metrics in the format of Prometheus.",
      .help = "Example: overseer admin metrics",
      .does = "/metrics",
      .run = get_run},
     {.words = "admin examine",
      .group = GROUP_MORE,
-     .summary = "Say whether the store is whole. Nothing is changed.",
-     .help = "The daemon has to be down.\nExample: overseer admin examine",
+     .summary = "Check the store for damage. Nothing is changed.",
+     .help = "The daemon must be down.\nExample: overseer admin examine",
      .does = "examine",
      FLAGS(STORE),
      .run = maintain_run},
     {.words = "admin rebuild",
      .group = GROUP_MORE,
-     .summary = "Make a new store from what can be read of a damaged one, and leave safe mode.",
-     .help = "The daemon has to be down.\nExample: overseer admin rebuild --yes",
-     .asks = "A new store takes the place of the damaged one, which is kept beside it",
+     .summary = "Make a new store from the readable parts of a damaged one, and leave safe mode.",
+     .help = "The daemon must be down.\nExample: overseer admin rebuild --yes",
+     .asks = "A new store replaces the damaged one, which is kept beside it",
      .does = "rebuild",
      FLAGS(STORE),
      .run = maintain_run},
     {.words = "admin accept-empty",
      .group = GROUP_MORE,
-     .summary = "Leave safe mode without what was in the damaged store.",
+     .summary = "Leave safe mode with an empty store, without the contents of the damaged one.",
      .help = "The damaged store stays where it is.\nExample: overseer admin accept-empty --yes",
-     .asks = "Overseer begins anew with an empty store",
+     .asks = "Overseer starts over with an empty store",
      .does = "accept-empty",
      FLAGS(STORE),
      .run = maintain_run},
     {.words = "admin retain",
      .group = GROUP_MORE,
-     .summary = "Let go of what is older than it is kept. The daemon does the same by itself.",
-     .help = "The daemon has to be down.\nExample: overseer admin retain --yes",
-     .asks = "Records and evidence that are older than they are kept are dropped",
+     .summary =
+         "Remove records and evidence that are past their retention time. The daemon also does this automatically.",
+     .help = "The daemon must be down.\nExample: overseer admin retain --yes",
+     .asks = "Records and evidence past their retention time are removed",
      .does = "retain",
      FLAGS(RETAIN),
      .run = maintain_run},
     {.words = "admin forget",
      .group = GROUP_MORE,
-     .summary = "Take the words of a closed goal away; its id, its counts and its hashes stay.",
-     .help = "The daemon has to be down.\n"
+     .summary = "Erase the text of a closed goal; its id, counts and hashes stay.",
+     .help = "The daemon must be down.\n"
              "Example: overseer admin forget goal_01JB5D3X0M2K8W3R6VYHNC7Q4T --yes",
-     .asks = "The words of this goal are gone for good",
+     .asks = "The text of this goal is erased for good",
      .does = "forget",
      FLAGS(FORGET),
      .positional = 1,
      .run = maintain_run},
     {.words = "completion",
      .group = GROUP_MORE,
-     .summary = "Print what makes the Tab key know these commands, for bash, zsh or fish.",
+     .summary = "Print a completion script for bash, zsh or fish.",
      .help = "Example: source <(overseer completion bash)",
      FLAGS(COMPLETION),
      .positional = 1,
      .run = completion_run},
     {.words = "help",
      .group = GROUP_MORE,
-     .summary = "Say what a command does and what it takes.",
+     .summary = "Show help for a command.",
      .help = "Example: overseer help goal create",
      FLAGS(HELP),
      .positional = 1,
      .run = help_run},
     {.words = "version",
      .group = GROUP_MORE,
-     .summary = "Say which version this is.",
+     .summary = "Show the version.",
      .help = "Example: overseer version",
      .run = version_run},
 };

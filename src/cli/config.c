@@ -12,7 +12,7 @@ static int check_json(struct typed *typed, const char *file) {
     struct config_source source = {.file = file, .ignore_environment = true};
     struct config_report *report = calloc(1, sizeof *report);
     if (!report) {
-        trouble_make(&typed->trouble, ERROR_NO_MEMORY, "There is no memory.");
+        trouble_make(&typed->trouble, ERROR_NO_MEMORY, "Out of memory.");
         return trouble_tell(&typed->trouble, true);
     }
     if (!file && config_find(found, sizeof found))

@@ -71,12 +71,12 @@ static void check_programs(const struct patient *patient, struct finding *f) {
     bool there = program_says("overseerd", line, sizeof line);
     bool same = there && strcmp(line, "overseerd " OVERSEER_VERSION) == 0;
     if (!there)
-        FOUND(f, BAD, "install it beside overseer", "overseerd is not to be found");
+        FOUND(f, BAD, "install it beside overseer", "overseerd was not found");
     else if (!same)
         FOUND(f, LOOK, "install both from one build", "%s, but this is overseer %s", line,
               OVERSEER_VERSION);
     else
-        FOUND(f, GOOD, "", "%s, as this program", line);
+        FOUND(f, GOOD, "", "%s, the same as overseer", line);
 }
 
 static void check_git(const struct patient *patient, struct finding *f) {
@@ -85,17 +85,17 @@ static void check_git(const struct patient *patient, struct finding *f) {
     if (program_says("git", line, sizeof line))
         FOUND(f, GOOD, "", "%s", line);
     else
-        FOUND(f, BAD, "install git: agents work in checkouts of their own", "git is not there");
+        FOUND(f, BAD, "install git: agents work in git worktrees", "git was not found");
 }
 
 static void check_hold(const struct patient *patient, struct finding *f) {
     char path[PATH_MAX];
     (void)patient;
     if (program_find("overseer-hold", path))
-        FOUND(f, GOOD, "", "overseer-hold is there");
+        FOUND(f, GOOD, "", "overseer-hold is installed");
     else
         FOUND(f, BAD, "install it beside overseer",
-              "overseer-hold is not to be found: no agent can be started");
+              "overseer-hold was not found: no agent can be started");
 }
 
 /* Which agent programs there are, and whether the settings declare any agent. */
@@ -111,8 +111,7 @@ static void check_agents(const struct patient *patient, struct finding *f) {
         FOUND(f, LOOK, "install one, such as claude, codex, opencode, gemini, goose or qwen",
               "no agent program is in PATH");
     else if (patient->agents == 0)
-        FOUND(f, LOOK, "in your repository: overseer init", "%s; Overseer was not told of any",
-              names);
+        FOUND(f, LOOK, "in your repository: overseer init", "%s; none is in the settings", names);
     else
         FOUND(f, GOOD, "", "%s; %u in the settings", names, patient->agents);
 }
@@ -137,7 +136,7 @@ static void check_starts(const struct patient *patient, struct finding *f) {
     }
     if (json_array_size(patient->tried) == 0)
         FOUND(f, patient->agents ? LOOK : GOOD, "",
-              patient->agents ? "the agents could not be tried" : "no agents in the settings");
+              patient->agents ? "the agents could not be tested" : "no agents in the settings");
     else if (*bad)
         FOUND(f, BAD, "see docs/sandbox.md, \"Programs\"", "does not start in its sandbox: %s",
               bad);
@@ -175,9 +174,9 @@ static void check_tmux(const struct patient *patient, struct finding *f) {
     char path[PATH_MAX];
     (void)patient;
     if (program_find("tmux", path))
-        FOUND(f, GOOD, "", "tmux is there");
+        FOUND(f, GOOD, "", "tmux is installed");
     else
-        FOUND(f, LOOK, "install tmux, to look over the shoulder of agents", "tmux is not there");
+        FOUND(f, LOOK, "install tmux, to attach to the terminals of agents", "tmux was not found");
 }
 
 static void check_postgres(const struct patient *patient, struct finding *f) {
@@ -185,8 +184,8 @@ static void check_postgres(const struct patient *patient, struct finding *f) {
     if (program_says("psql", line, sizeof line))
         FOUND(f, GOOD, "", "%s", line);
     else if (store_address_is_postgres(patient->typed->at.store))
-        FOUND(f, LOOK, "install postgresql-client, to look into the store by hand",
-              "psql is not there");
+        FOUND(f, LOOK, "install postgresql-client, to inspect the store by hand",
+              "psql was not found");
     else
         FOUND(f, GOOD, "", "not used: the store is SQLite");
 }
@@ -203,11 +202,11 @@ static void check_replication(const struct patient *patient, struct finding *f) 
     if (warning)
         FOUND(f, LOOK, "use synchronous replication: docs/postgres.md", "%s", warning);
     else if (!status)
-        FOUND(f, GOOD, "", "not looked at: no daemon that works answers");
+        FOUND(f, GOOD, "", "not checked: no working daemon answers");
     else if (engine && strcmp(engine, "sqlite") == 0)
         FOUND(f, GOOD, "", "not used: the store is SQLite");
     else
-        FOUND(f, GOOD, "", "a failover loses nothing that was acknowledged, or there is none");
+        FOUND(f, GOOD, "", "a failover loses no acknowledged write, or there is no standby");
     json_decref(status);
 }
 
@@ -249,8 +248,8 @@ static void check_hooks(const struct patient *patient, struct finding *f) {
     bool any = settings && settings->repo.path.len > 0 && settings->repo.path.at[0] == '/' &&
                hooks_find(settings->repo.path, names, sizeof names);
     if (any && !settings->landing.hooks)
-        FOUND(f, LOOK, "set landing.hooks = true if they are to judge what lands",
-              "hooks of the repository are not run when work lands: %s", names);
+        FOUND(f, LOOK, "set landing.hooks = true to run them for each landing",
+              "landing does not run the hooks of the repository: %s", names);
     else if (any)
         FOUND(f, GOOD, "", "a landing runs %s", names);
     else
@@ -268,12 +267,12 @@ static void check_settings(const struct patient *patient, struct finding *f) {
         file = path;
     struct settings *settings = report ? config_load(&source, report) : NULL;
     if (settings && file)
-        FOUND(f, GOOD, "", "%.250s is right", file);
+        FOUND(f, GOOD, "", "%.250s is valid", file);
     else if (settings)
-        FOUND(f, GOOD, "", "there is no file, so everything is as it comes");
+        FOUND(f, GOOD, "", "there is no settings file, so all settings have their defaults");
     else
-        FOUND(f, BAD, "overseer config check tells all of it", "%s",
-              report && report->count ? report->problems[0] : "they cannot be read");
+        FOUND(f, BAD, "overseer config check shows every mistake", "%s",
+              report && report->count ? report->problems[0] : "the settings cannot be read");
     config_free(settings);
     free(report);
 }
@@ -289,11 +288,11 @@ static void check_daemon(const struct patient *patient, struct finding *f) {
         FOUND(f, BAD, "overseer down, then: overseer doctor --rebuild", "%s",
               trouble ? trouble : "safe mode");
     else if (!json_is_true(json_object_get(patient->health, "ok")))
-        FOUND(f, BAD, "is the database there?", "it runs and cannot work: %s",
+        FOUND(f, BAD, "is the database there?", "it is running but cannot work: %s",
               trouble && *trouble ? trouble : "it has not joined the store");
     else if (version && strcmp(version, OVERSEER_VERSION) != 0)
-        FOUND(f, LOOK, "overseer down, then: overseer up", "it is %s, this program %s", version,
-              OVERSEER_VERSION);
+        FOUND(f, LOOK, "overseer down, then: overseer up", "the daemon is %s, this program is %s",
+              version, OVERSEER_VERSION);
     else
         FOUND(f, GOOD, "", "answers on %.200s", patient->typed->at.socket);
 }
@@ -308,13 +307,13 @@ static void check_store(const struct patient *patient, struct finding *f) {
     if (patient->health && !store) {
         bool well = json_is_true(json_object_get(patient->health, "ok"));
         FOUND(f, well ? GOOD : BAD, well ? "" : "see the daemon's line",
-              well ? "in use; the daemon reads and writes it" : "the daemon cannot use it");
+              well ? "in use by the daemon" : "the daemon cannot use it");
         return;
     }
     struct child *child = calloc(1, sizeof *child);
     if (!child || !patient->has_daemon_program) {
         free(child);
-        FOUND(f, LOOK, "", "cannot be looked at without overseerd");
+        FOUND(f, LOOK, "", "cannot be checked without overseerd");
         return;
     }
     child->words = words;
@@ -333,26 +332,28 @@ static void check_store(const struct patient *patient, struct finding *f) {
 static void check_folder(const struct patient *patient, struct finding *f) {
     struct stat about;
     if (stat(patient->folder, &about) != 0)
-        FOUND(f, LOOK, "overseer up makes it", "%.250s is not there yet", patient->folder);
+        FOUND(f, LOOK, "overseer up creates it", "%.250s does not exist yet", patient->folder);
     else if (about.st_uid != geteuid())
-        FOUND(f, BAD, "give it back to yourself", "%.250s belongs to somebody else",
+        FOUND(f, BAD, "make yourself its owner: chown", "%.250s belongs to another user",
               patient->folder);
     else if (about.st_mode & 077)
-        FOUND(f, BAD, "chmod 700 that folder", "%.250s is open to others", patient->folder);
+        FOUND(f, BAD, "chmod 700 that folder", "%.250s is accessible to other users",
+              patient->folder);
     else
-        FOUND(f, GOOD, "", "%.250s is yours alone", patient->folder);
+        FOUND(f, GOOD, "", "%.250s is accessible only to you", patient->folder);
 }
 
 static void check_socket(const struct patient *patient, struct finding *f) {
     struct stat about;
     const char *socket = patient->typed->at.socket;
     if (stat(socket, &about) != 0)
-        FOUND(f, patient->health ? BAD : GOOD, "", "%.250s is not there%s", socket,
-              patient->health ? "" : ", as no daemon runs");
+        FOUND(f, patient->health ? BAD : GOOD, "", "%.250s does not exist%s", socket,
+              patient->health ? "" : ", because no daemon is running");
     else if ((about.st_mode & 077) || about.st_uid != geteuid())
-        FOUND(f, BAD, "chmod 600 it, or restart the daemon", "%.250s is open to others", socket);
+        FOUND(f, BAD, "chmod 600 it, or restart the daemon", "%.250s is accessible to other users",
+              socket);
     else
-        FOUND(f, GOOD, "", "only you can open it");
+        FOUND(f, GOOD, "", "accessible only to you");
 }
 
 static void check_registration(const struct patient *patient, struct finding *f) {
@@ -364,7 +365,7 @@ static void check_registration(const struct patient *patient, struct finding *f)
         FOUND(f, GOOD, "", "process %d", (int)registered.pid);
     } else if (access(path, F_OK) == 0)
         FOUND(f, LOOK, "the next start replaces it",
-              "daemon.json is of a process that ended without a word");
+              "daemon.json names a process that ended without removing it");
     else
         FOUND(f, patient->health ? LOOK : GOOD, "", "no daemon is registered here");
 }
@@ -379,7 +380,7 @@ static void check_disk(const struct patient *patient, struct finding *f) {
         *strrchr(at, '/') = 0;
     double free_gib = (double)about.f_bavail * (double)about.f_frsize / 1073741824.0;
     enum health verdict = free_gib < 0.25 ? BAD : free_gib < 2 ? LOOK : GOOD;
-    FOUND(f, verdict, verdict == GOOD ? "" : "make room: the store and worktrees grow",
+    FOUND(f, verdict, verdict == GOOD ? "" : "free disk space: the store and worktrees grow",
           "%.1f GiB are free", free_gib);
 }
 
@@ -388,11 +389,12 @@ static void check_clock(const struct patient *patient, struct finding *f) {
     bool synced = adjtimex(&clock) >= 0 && !(clock.status & STA_UNSYNC);
     (void)patient;
     if (clock_now() < (int64_t)1700000000 * 1000000)
-        FOUND(f, BAD, "set the clock", "it is in the past");
+        FOUND(f, BAD, "set the clock", "the system clock is wrong: it shows a time in the past");
     else if (!synced)
-        FOUND(f, LOOK, "a time service keeps hosts together", "nothing says that it is kept right");
+        FOUND(f, LOOK, "enable time synchronization (NTP)",
+              "the clock is not known to be synchronized");
     else
-        FOUND(f, GOOD, "", "it is kept right");
+        FOUND(f, GOOD, "", "the clock is synchronized");
 }
 
 /* Tries bwrap: an installed one may still not be allowed to create namespaces. */
@@ -428,13 +430,13 @@ static void check_sandbox(const struct patient *patient, struct finding *f) {
     long landlock = syscall(SYS_landlock_create_ruleset, NULL, 0, LANDLOCK_CREATE_RULESET_VERSION);
     (void)patient;
     if (works && landlock > 0)
-        FOUND(f, GOOD, "", "runs are held by bwrap+landlock (Landlock %ld)", landlock);
+        FOUND(f, GOOD, "", "runs are sandboxed by bwrap+landlock (Landlock %ld)", landlock);
     else if (works)
-        FOUND(f, LOOK, "a kernel with Landlock adds a second lock", "runs are held by bwrap");
+        FOUND(f, LOOK, "a kernel with Landlock adds a second layer", "runs are sandboxed by bwrap");
     else
         FOUND(f, LOOK, there ? "allow user namespaces, or see sandbox.mode" : "install bubblewrap",
-              "runs are held by %s: %s", landlock > 0 ? "landlock alone" : "none",
-              there ? "bubblewrap may not make namespaces" : "bubblewrap is not there");
+              "runs are sandboxed by %s: %s", landlock > 0 ? "landlock alone" : "none",
+              there ? "bubblewrap may not create namespaces" : "bubblewrap was not found");
 }
 
 /* Reports what the daemon found when it tried: what this program may do says nothing about the daemon. */

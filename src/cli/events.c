@@ -19,10 +19,10 @@ static bool event_show(void *with, const struct sent *sent) {
     if (sent->id)
         snprintf(watching->last, sizeof watching->last, "%s", sent->id);
     if (!watching->heard && !watching->typed->as_json)
-        hint("Listening; Ctrl-C ends.");
+        hint("Following events; Ctrl-C ends.");
     watching->heard = true;
     if (sent->event && strcmp(sent->event, "gone") == 0) {
-        fprintf(stderr, "What lay before is not kept any more; this goes on from now.\n");
+        fprintf(stderr, "Earlier events are no longer kept; following from now.\n");
         return true;
     }
     if (!sent->data)
@@ -68,7 +68,7 @@ static int follow(struct typed *typed) {
         if (!well && (!watching.heard || typed->trouble.error != ERROR_NO_DAEMON))
             return trouble_tell(&typed->trouble, typed->as_json);
         if (!warned && !typed->as_json)
-            fprintf(stderr, "The daemon is away; this goes on when it is back.\n");
+            fprintf(stderr, "The daemon does not answer; following continues when it is back.\n");
         warned = !well;
         sleep(AGAIN_SECONDS);
     }

@@ -284,7 +284,8 @@ static void socket_read(struct gateway *gateway) {
     if (got < 0 && (errno == EAGAIN || errno == EINTR))
         return;
     if (got <= 0) {
-        lost(gateway, WS_ABNORMAL, got == 0 ? STR("it hung up") : str_of(strerror(errno)));
+        lost(gateway, WS_ABNORMAL,
+             got == 0 ? STR("it closed the connection") : str_of(strerror(errno)));
         return;
     }
     gateway->heard_at = now_ms();
@@ -454,11 +455,11 @@ int gateway_run(struct typed *typed) {
     const char *why, *file = typed_text(typed, "token-file");
     gateway.token = file ? token_read(file) : getenv("OPENCLAW_GATEWAY_TOKEN");
     if (file && !gateway.token) {
-        trouble_make(&typed->trouble, ERROR_INVALID, "There is no token in %.200s.", file);
+        trouble_make(&typed->trouble, ERROR_INVALID, "%.200s contains no token.", file);
         return trouble_tell(&typed->trouble, typed->as_json);
     }
     if (!ws_place_read(typed_text(typed, "address"), &gateway.place, &why)) {
-        trouble_make(&typed->trouble, ERROR_INVALID, "This is no gateway: %s.", why);
+        trouble_make(&typed->trouble, ERROR_INVALID, "This is not a gateway: %s.", why);
         return trouble_tell(&typed->trouble, typed->as_json);
     }
     sigemptyset(&blocked);

@@ -73,9 +73,9 @@ static void groups_print(enum group last) {
 }
 
 int help_front(void) {
-    printf("Overseer looks after AI coding agents: hand it goals, and see what came of them.\n");
+    printf("Overseer supervises AI coding agents: give it goals, and see the results.\n");
     groups_print(GROUP_KEEP);
-    printf("More about one of them: overseer help WORDS. Everything: overseer help --all\n");
+    printf("Help for one command: overseer help COMMAND. All commands: overseer help --all\n");
     return 0;
 }
 
@@ -87,7 +87,7 @@ static void all_print(void) {
         for (size_t i = 0; i < command_count(); i++)
             if (command_at(i)->group == group)
                 line(stdout, command_at(i)->words, command_summary(command_at(i)));
-    printf("\nEvery command takes\n");
+    printf("\nOptions of every command\n");
     flags_print(GLOBALS, GLOBAL_COUNT);
     printf("\nExit status\n");
     for (int i = 0; i < EXIT_STATUSES; i++)
@@ -102,7 +102,7 @@ void help_noun(FILE *file, const char *noun) {
     for (size_t i = 0; i < command_count(); i++)
         if (command_has_noun(command_at(i), noun))
             line(file, command_at(i)->words, command_summary(command_at(i)));
-    fprintf(file, "\n`overseer help %s VERB` says more about one of them.\n", noun);
+    fprintf(file, "\n`overseer help %s VERB` shows help for one of them.\n", noun);
 }
 
 /* ---- one command ---- */
@@ -150,7 +150,7 @@ static void flag_print(const struct field *flag, bool positional) {
         snprintf(shown, sizeof shown, "--%s%s%s", name, *value ? " " : "", value);
     snprintf(text, sizeof text, "%s%s%s", flag->text ? flag->text : "",
              flag->flags & FIELD_REQUIRED ? " (required)" : "",
-             flag->type == FIELD_TEXTS ? " (may be given several times)" : "");
+             flag->type == FIELD_TEXTS ? " (may be repeated)" : "");
     size_t wide = text_width(str_of(shown));
     printf("  ");
     text_print(stdout, str_of(shown), 0, FLAG_AT - 2);

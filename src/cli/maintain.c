@@ -43,8 +43,8 @@ static bool is_agreed(struct typed *typed) {
         return true;
     if (term_can_ask() && person_agrees(typed->command->asks))
         return true;
-    trouble_make(&typed->trouble, ERROR_INVALID, "Nothing was done: this wants a yes.");
-    trouble_next(&typed->trouble, "Say it with --yes.");
+    trouble_make(&typed->trouble, ERROR_INVALID, "Nothing was done: this needs a confirmation.");
+    trouble_next(&typed->trouble, "Confirm with --yes.");
     return false;
 }
 
@@ -80,7 +80,7 @@ int maintain_run(struct typed *typed) {
     bool found = program_find("overseerd", program);
     if (!found)
         trouble_make(&typed->trouble, ERROR_INTERNAL,
-                     "The program overseerd is neither beside this one nor in PATH.");
+                     "overseerd was not found beside overseer or in PATH.");
     if (!found || !words_make(typed, program, words))
         return trouble_tell(&typed->trouble, typed->as_json);
     if (typed->dry_run) {

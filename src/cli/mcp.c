@@ -282,7 +282,7 @@ static int bridge_run(struct typed *typed) {
     snprintf(bridge.url, sizeof bridge.url, "%.*s/mcp",
              (int)(length > 0 && url[length - 1] == '/' ? length - 1 : length), url);
     if (!bridge.curl) {
-        trouble_make(&typed->trouble, ERROR_NO_MEMORY, "There is no memory to begin with.");
+        trouble_make(&typed->trouble, ERROR_NO_MEMORY, "Out of memory at the start.");
         return trouble_tell(&typed->trouble, typed->as_json);
     }
     while (line_read(line, sizeof line, &too_long)) {

@@ -53,23 +53,23 @@ static bool settings_fit(struct typed *typed, const json_t *shown) {
     const char *path = setting_of(shown, "repo.path");
     if (!value_is(setting_of(shown, "supervision.enabled"), "true") ||
         json_array_size(json_object_get(shown, "agents")) == 0) {
-        trouble_make(&typed->trouble, ERROR_CONFLICT, "No agent is set up to be started.");
+        trouble_make(&typed->trouble, ERROR_CONFLICT, "No agent is configured.");
         trouble_next(
             &typed->trouble,
-            "In your repository: overseer init. Where the settings were edited: overseer config reload");
+            "Run `overseer init` in your repository. If you edited the settings: overseer config reload");
         return false;
     }
     if (agent && !agent_is_declared(shown, agent)) {
         trouble_make(&typed->trouble, ERROR_NOT_FOUND, "No agent is called %.60s.", agent);
-        trouble_next(
-            &typed->trouble,
-            "`overseer doctor` shows which there are; see [[agents]] in overseer.toml(5).");
+        trouble_next(&typed->trouble,
+                     "`overseer doctor` lists the agents; see [[agents]] in overseer.toml(5).");
         return false;
     }
     if (!typed->at.url && repository_here(here) && !value_is(path, "") && !value_is(path, here)) {
         trouble_make(&typed->trouble, ERROR_CONFLICT,
-                     "Work is done in %.300s, and you are in %.300s.", path, here);
-        trouble_next(&typed->trouble, "Go there, or have Overseer work here: overseer init --yes");
+                     "The settings name the repository %.300s, and you are in %.300s.", path, here);
+        trouble_next(&typed->trouble,
+                     "Change to that folder, or let Overseer work here: overseer init --yes");
         return false;
     }
     return true;
@@ -258,9 +258,9 @@ static int begun_tell(struct starting *it) {
         return 0;
     }
     if (left)
-        printf("The time is up: %u were not begun.\n", left);
+        printf("The time given by --until has passed: %u tasks were not started.\n", left);
     if (all_is_stopped(it->typed))
-        printf("Everything is stopped: it begins when you say `overseer resume`.\n");
+        printf("Everything is stopped: the task starts after `overseer resume`.\n");
     if (it->begun == 1)
         hint(
             "Look:   overseer logs -f %s, overseer status\nThen:   overseer diff %s, overseer land %s",
@@ -275,7 +275,7 @@ static bool starting_make(struct starting *it) {
     const char *task = typed_text(typed, "task"), *file = typed_text(typed, "file");
     if (!task == !file) {
         trouble_make(&typed->trouble, ERROR_INVALID,
-                     "What is to be done? Say it, or name a file of tasks.");
+                     "The task is missing. Give one, or a file of tasks.");
         trouble_next(&typed->trouble,
                      "overseer run \"fix the failing test\", or: overseer run -f tasks.md");
         return false;
@@ -292,7 +292,7 @@ static bool starting_make(struct starting *it) {
 static int dry_tell(const struct starting *it) {
     for (uint32_t i = 0; i < it->tasks.count; i++)
         printf("%s\n", it->tasks.at[i]);
-    fprintf(stderr, "Nothing was begun.\n");
+    fprintf(stderr, "Nothing was started.\n");
     return 0;
 }
 

@@ -91,7 +91,7 @@ bool tasks_load(struct typed *typed, const char *path, struct tasks_read *ret) {
                             TASKS_MOST);
     if (ret->count > 0)
         return true;
-    trouble_make(&typed->trouble, ERROR_INVALID, "No open task stands in %.300s.", path);
+    trouble_make(&typed->trouble, ERROR_INVALID, "%.300s contains no open task.", path);
     trouble_next(&typed->trouble, "A task is a line such as: - [ ] fix the failing test");
     return false;
 }

@@ -141,12 +141,12 @@ int alike_run(struct typed *typed) {
             trouble_make(&typed->trouble, ERROR_NOT_FOUND,
                          "It is not among the %d that have waited longest.", MOST);
         else
-            trouble_make(&typed->trouble, ERROR_NOT_FOUND, "Nothing like that waits for you.");
+            trouble_make(&typed->trouble, ERROR_NOT_FOUND, "No open question matches.");
         trouble_next(&typed->trouble, "See what waits: overseer inbox");
     }
     bool more = good && json_is_true(json_object_get(inbox, "more"));
     json_decref(inbox);
     if (more && !typed->as_json)
-        printf("More than %d wait. Type it again for the rest.\n", MOST);
+        printf("More than %d wait. Repeat the command for the rest.\n", MOST);
     return good ? 0 : trouble_tell(&typed->trouble, typed->as_json);
 }

@@ -120,13 +120,14 @@ int logs_run(struct typed *typed) {
 /* Explains why there is only text. */
 static void attach_hint(const char *agent) {
     if (str_begins(str_of(agent), STR(ADOPTED_PANE)))
-        hint("It is only watched: its terminal is yours. To go there: tmux attach -t '%s'\n"
-             "Its words follow; Ctrl-C leaves.",
+        hint("It is an adopted session in your own terminal. To go there: tmux attach -t '%s'\n"
+             "Its output follows; Ctrl-C leaves.",
              agent + strlen(ADOPTED_PANE));
     else if (agent_is_adopted(str_of(agent)))
-        hint("It is only watched, where you started it. Its words follow; Ctrl-C leaves.");
+        hint("It is an adopted session in your own terminal. Its output follows; Ctrl-C leaves.");
     else
-        hint("Only its words: it has no terminal. `overseer tell` speaks to it; Ctrl-C leaves.");
+        hint(
+            "It has no terminal; its output follows. `overseer tell` sends it a message; Ctrl-C leaves.");
 }
 
 /* Attaches to the agent's terminal; if it has none, follows its text. */
@@ -144,7 +145,7 @@ int attach_run(struct typed *typed) {
     snprintf(agent, sizeof agent, "%s", text_of(page, "agentId"));
     json_decref(page);
     if (!*agent) {
-        trouble_make(&typed->trouble, ERROR_CONFLICT, "Nobody works on it yet.");
+        trouble_make(&typed->trouble, ERROR_CONFLICT, "No agent works on it yet.");
         trouble_next(&typed->trouble, "See: overseer why %s", typed_text(typed, "goal"));
         return trouble_tell(&typed->trouble, typed->as_json);
     }
@@ -231,10 +232,10 @@ static json_t *message_send(struct typed *typed, const struct task_meant *task, 
     snprintf(whom, size, "%s", text_of(log, "agentId"));
     if (log && agent_is_adopted(str_of(whom))) {
         trouble_make(&typed->trouble, ERROR_CONFLICT,
-                     "It is only watched: Overseer never says anything to it.");
-        trouble_next(&typed->trouble, "Say it yourself, where it runs.");
+                     "It is an adopted session: Overseer sends it no messages.");
+        trouble_next(&typed->trouble, "Type the message in its own terminal.");
     } else if (log && (!*whom || flag_of(log, "over")))
-        trouble_make(&typed->trouble, ERROR_CONFLICT, "Nobody works on it now.");
+        trouble_make(&typed->trouble, ERROR_CONFLICT, "No agent works on it now.");
     else if (log)
         result = typed_ask(typed, "mail.send",
                            agent_message_make(task, text_of(log, "assignmentId"), text));
@@ -245,9 +246,9 @@ static json_t *message_send(struct typed *typed, const struct task_meant *task, 
 static bool words_given(struct typed *typed, const char *what, const char *text) {
     if (what && text && *text)
         return true;
-    trouble_make(&typed->trouble, ERROR_INVALID, "What is missing: %s.",
-                 what ? "the words" : "the task, such as T7");
-    trouble_next(&typed->trouble, "`overseer help %s` shows what it takes.", typed->command->words);
+    trouble_make(&typed->trouble, ERROR_INVALID, "An argument is missing: %s.",
+                 what ? "the message" : "the task, such as T7");
+    trouble_next(&typed->trouble, "`overseer help %s` shows its arguments.", typed->command->words);
     return false;
 }
 
@@ -260,7 +261,8 @@ int tell_run(struct typed *typed) {
     json_t *result = message_send(typed, &task, text, whom, sizeof whom);
     if (!result)
         return trouble_tell(&typed->trouble, typed->as_json);
-    sent_print(typed, result, is_question(whom) ? "%s is answered.\n" : "%s is told.\n", whom);
+    sent_print(typed, result,
+               is_question(whom) ? "%s is answered.\n" : "The message to %s is accepted.\n", whom);
     json_decref(result);
     return 0;
 }
@@ -275,7 +277,8 @@ static void commit_name(struct typed *typed, const char *goal, const char *waits
     bool seen = shown_recall(goal, shown);
     json_object_set_new(typed->params, "commit", json_string(seen ? shown : waits));
     if (!seen)
-        fprintf(stderr, "Commit %.12s lands; `overseer diff` has not shown it here.\n", waits);
+        fprintf(stderr, "Commit %.12s lands; you have not seen it with `overseer diff` here.\n",
+                waits);
 }
 
 /* Finds the question about this task that waits for a yes or no; any question if no kind is given. */
@@ -289,7 +292,7 @@ static bool asked_settle(struct typed *typed, const char *kind) {
     json_t *question = question_of(typed, &task, kind);
     if (!question) {
         bool done = strcmp(task.state, "done") == 0;
-        trouble_make(&typed->trouble, ERROR_CONFLICT, "Nothing of it waits for your %s: it is %s.",
+        trouble_make(&typed->trouble, ERROR_CONFLICT, "It does not wait for your %s: it is %s.",
                      kind ? "yes or no" : "answer", task.state);
         trouble_next(&typed->trouble,
                      done ? "It has landed: overseer why %s" : "See: overseer why %s", what);
@@ -308,11 +311,10 @@ static void undo_say(struct typed *typed) {
     json_t *shown = typed_ask(typed, "config.show", json_object());
     const char *within = setting_of(shown, "people.undo_for");
     size_t quotes = *within == '"';
-    fprintf(
-        stderr,
-        "It takes effect in %.*s; until then it can be taken back: overseer undo %s --goal %s\n",
-        (int)strcspn(within + quotes, "\""), within + quotes, typed_text(typed, "question"),
-        typed_text(typed, "goal"));
+    fprintf(stderr,
+            "It takes effect in %.*s; until then you can undo it: overseer undo %s --goal %s\n",
+            (int)strcspn(within + quotes, "\""), within + quotes, typed_text(typed, "question"),
+            typed_text(typed, "goal"));
     json_decref(shown);
 }
 
@@ -361,7 +363,7 @@ int retry_run(struct typed *typed) {
     json_t *log =
         typed_ask(typed, "work.log", json_pack("{s:s, s:b}", "goal", task.goal, "last", 1));
     if (log && !*text_of(log, "workNodeId"))
-        trouble_make(&typed->trouble, ERROR_CONFLICT, "Nobody has tried it yet.");
+        trouble_make(&typed->trouble, ERROR_CONFLICT, "It has no attempt yet.");
     bool found = log && *text_of(log, "workNodeId") && reopened(typed, &task);
     if (found) {
         json_object_set_new(typed->params, "goal", json_string(task.goal));

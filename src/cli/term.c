@@ -194,7 +194,7 @@ bool person_agrees(const char *question) {
     char answer[16];
     if (!term_can_ask())
         return false;
-    fprintf(stderr, "%s. Go on? [y/N] ", question);
+    fprintf(stderr, "%s. Continue? [y/N] ", question);
     return fgets(answer, sizeof answer, stdin) && (answer[0] == 'y' || answer[0] == 'Y');
 }
 

@@ -10,11 +10,11 @@
 /* One line for each status that a row of ERRORS has; G-47. */
 static const char *const EXITS[EXIT_STATUSES] = {
     [0] = "done",
-    [1] = "it failed, or something is wrong",
-    [2] = "not valid: the words, or what they ask for",
+    [1] = "the command failed, or doctor found a problem",
+    [2] = "invalid arguments or an invalid request",
     [3] = "not found",
-    [4] = "conflict: it does not fit what is there now",
-    [5] = "set aside",
+    [4] = "conflict with the current state",
+    [5] = "the goal is quarantined",
     [6] = "try again later",
     [7] = "no daemon answers",
     [8] = "safe mode",

@@ -30,13 +30,13 @@ static bool command_unknown(struct typed *typed, const char *first, const char *
     }
     for (size_t i = 0; !second && noun_at(i); i++)
         nearest_offer(&near, noun_at(i)->name);
-    trouble_make(&typed->trouble, ERROR_INVALID, "There is no command `%.40s%s%.40s`.", first,
+    trouble_make(&typed->trouble, ERROR_INVALID, "Unknown command `%.40s%s%.40s`.", first,
                  second ? " " : "", second ? second : "");
     if (near.name)
         trouble_next(&typed->trouble, "Did you mean `overseer %s%s%s`?", second ? first : "",
                      second ? " " : "", near.name);
     else
-        trouble_next(&typed->trouble, "`overseer help%s%.40s` shows what there is.",
+        trouble_next(&typed->trouble, "`overseer help%s%.40s` lists the commands.",
                      second ? " " : "", second ? first : "");
     return false;
 }
@@ -57,12 +57,12 @@ static bool flag_unknown(struct typed *typed, const char *name) {
         if (near.name)
             near.name = best;
     }
-    trouble_make(&typed->trouble, ERROR_INVALID, "`overseer%s%s` has no --%.60s.",
+    trouble_make(&typed->trouble, ERROR_INVALID, "`overseer%s%s` has no option --%.60s.",
                  command ? " " : "", command ? command->words : "", name);
     if (near.name)
         trouble_next(&typed->trouble, "Did you mean --%s?", near.name);
     else
-        trouble_next(&typed->trouble, "`overseer help%s%s` shows what it takes.",
+        trouble_next(&typed->trouble, "`overseer help%s%s` shows its arguments.",
                      command ? " " : "", command ? command->words : "");
     return false;
 }
@@ -75,7 +75,7 @@ static bool choice_unknown(struct typed *typed, const struct field *field, const
         nearest_offer(&near, name_of(field->names, i));
         snprintf(all + used, sizeof all - used, "%s%s", i ? ", " : "", name_of(field->names, i));
     }
-    trouble_make(&typed->trouble, ERROR_INVALID, "--%s is one of: %s; not \"%.40s\".",
+    trouble_make(&typed->trouble, ERROR_INVALID, "--%s must be one of: %s; not \"%.40s\".",
                  flag_shown(field, shown), all, value);
     if (near.name)
         trouble_next(&typed->trouble, "Did you mean %s?", near.name);
@@ -93,7 +93,7 @@ static json_t *number_read(struct typed *typed, const struct field *field, const
     long long number = strtoll(value, &end, 10);
     if (*value && !*end)
         return json_integer(number);
-    trouble_make(&typed->trouble, ERROR_INVALID, "--%s is a number; \"%.40s\" is none.",
+    trouble_make(&typed->trouble, ERROR_INVALID, "--%s must be a number; \"%.40s\" is not.",
                  flag_shown(field, shown), value);
     return NULL;
 }
@@ -119,7 +119,7 @@ static json_t *rows_read(struct typed *typed, const char *name, const char *text
 static json_t *value_read(struct typed *typed, const struct field *field, const char *value) {
     if (!str_is_text(str_of(value))) {
         char shown[FLAG_NAME];
-        trouble_make(&typed->trouble, ERROR_INVALID, "What was given as --%s is not UTF-8.",
+        trouble_make(&typed->trouble, ERROR_INVALID, "The value of --%s is not UTF-8.",
                      flag_shown(field, shown));
         return NULL;
     }
@@ -138,7 +138,7 @@ static json_t *value_read(struct typed *typed, const struct field *field, const 
 static bool value_set(struct typed *typed, const struct field *field, const char *value) {
     json_t *json = value_read(typed, field, value);
     if (!json && !typed->trouble.error)
-        trouble_make(&typed->trouble, ERROR_NO_MEMORY, "There is no memory.");
+        trouble_make(&typed->trouble, ERROR_NO_MEMORY, "Out of memory.");
     if (!json)
         return false;
     if (field->type != FIELD_TEXTS)
@@ -224,8 +224,8 @@ static bool flag_take(struct reading *reading, const char *word) {
         return flag_unknown(typed, name);
     const char *value = flag_value(reading, own ? own : global, equals);
     if (!value)
-        return trouble_make(&typed->trouble, ERROR_INVALID, "A value is missing after --%s: %s.",
-                            name, own ? own->text : global->text);
+        return trouble_make(&typed->trouble, ERROR_INVALID, "--%s needs a value: %s.", name,
+                            own ? own->text : global->text);
     return own ? value_set(typed, own, value) : global_set(typed, global, value);
 }
 
@@ -249,8 +249,9 @@ static bool word_take(struct reading *reading, const char *word) {
     size_t most = command_positional(typed->command);
     const struct field *last = most > 0 ? command_flag(typed->command, most - 1) : NULL;
     if (reading->positional >= most && !(last && last->type == FIELD_TEXTS)) {
-        trouble_make(&typed->trouble, ERROR_INVALID, "Too many words, from \"%.60s\" on.", word);
-        trouble_next(&typed->trouble, "`overseer help %s` shows what it takes.",
+        trouble_make(&typed->trouble, ERROR_INVALID, "Too many arguments, from \"%.60s\" on.",
+                     word);
+        trouble_next(&typed->trouble, "`overseer help %s` shows its arguments.",
                      typed->command->words);
         return false;
     }
@@ -311,7 +312,7 @@ static bool token_read(struct typed *typed) {
     kept[length] = 0;
     kept[strcspn(kept, "\r\n")] = 0;
     if (kept[0] == 0)
-        return trouble_make(&typed->trouble, ERROR_INVALID, "There is no token in %.200s.",
+        return trouble_make(&typed->trouble, ERROR_INVALID, "%.200s contains no token.",
                             typed->at.token + 1);
     typed->at.token = kept;
     return true;

@@ -54,8 +54,8 @@ static int up_tell(struct typed *typed, const char *log, bool already) {
         printf("\n");
     } else {
         printf("The daemon %s.\n  pid     %d\n  socket  %s\n  log     %s\n",
-               already ? "runs already" : "runs", known ? (int)registered.pid : 0, typed->at.socket,
-               log);
+               already ? "is already running" : "runs", known ? (int)registered.pid : 0,
+               typed->at.socket, log);
         hint("Next: overseer status");
     }
     json_decref(json);
@@ -130,8 +130,8 @@ static void tail_tell(const char *log, long from) {
 }
 
 static int ended_tell(struct typed *typed, const char *log, long from) {
-    trouble_make(&typed->trouble, ERROR_INTERNAL, "The daemon ended at once.");
-    trouble_next(&typed->trouble, "Its log is %s; `overseer doctor` looks for what is wrong.", log);
+    trouble_make(&typed->trouble, ERROR_INTERNAL, "The daemon exited immediately.");
+    trouble_next(&typed->trouble, "Its log is %s; `overseer doctor` checks the installation.", log);
     if (!typed->as_json)
         tail_tell(log, from);
     return trouble_tell(&typed->trouble, typed->as_json);
@@ -140,10 +140,11 @@ static int ended_tell(struct typed *typed, const char *log, long from) {
 /* The daemon runs, and reports why it does nothing. */
 static int stuck_tell(struct typed *typed, const struct answer *answer, const char *log) {
     if (answer->safe)
-        trouble_make(&typed->trouble, ERROR_SAFE_MODE, "The daemon runs in %s", answer->trouble);
+        trouble_make(&typed->trouble, ERROR_SAFE_MODE, "The daemon is running in %s",
+                     answer->trouble);
     else
         trouble_make(&typed->trouble, ERROR_BUSY, "%s%s",
-                     answer->status ? "The daemon runs, but cannot work yet: "
+                     answer->status ? "The daemon is running, but cannot work yet: "
                                     : "The daemon does not answer yet.",
                      answer->status ? answer->trouble : "");
     trouble_next(&typed->trouble, "See: overseer doctor; its log is %s", log);
@@ -174,7 +175,7 @@ int up_run(struct typed *typed) {
         return up_tell(typed, log, true);
     if (!program_find("overseerd", program)) {
         trouble_make(&typed->trouble, ERROR_INTERNAL,
-                     "The program overseerd is neither beside this one nor in PATH.");
+                     "overseerd was not found beside overseer or in PATH.");
         return trouble_tell(&typed->trouble, typed->as_json);
     }
     words_make(typed, program, log, words);
@@ -214,8 +215,8 @@ static int down_tell(struct typed *typed, bool was_there, int pid) {
     if (typed->as_json)
         printf("{\"stopped\": %s, \"pid\": %d}\n", was_there ? "true" : "false", pid);
     else
-        printf(was_there ? "The daemon has stopped. Everything is kept; `overseer up` goes on.\n"
-                         : "No daemon runs.\n");
+        printf(was_there ? "The daemon has stopped. Everything is kept; `overseer up` continues.\n"
+                         : "No daemon is running.\n");
     return 0;
 }
 
@@ -226,7 +227,7 @@ int down_run(struct typed *typed) {
         if (daemon_says(typed).status == 0)
             return down_tell(typed, false, 0);
         trouble_make(&typed->trouble, ERROR_CONFLICT,
-                     "A daemon answers on %s, but its registration is not there.",
+                     "A daemon answers on %s, but its registration file daemon.json is missing.",
                      typed->at.socket);
         trouble_next(&typed->trouble, "Stop it where it was started.");
         return trouble_tell(&typed->trouble, typed->as_json);

@@ -20,7 +20,7 @@ static const struct {
 bool ws_place_read(const char *url, struct ws_place *ret, const char **ret_why) {
     static const char SCHEME[] = "ws://";
     struct ws_place place = {.port = "80", .path = "/"};
-    *ret_why = "an address begins with ws://";
+    *ret_why = "the URL must begin with ws://";
     if (strncmp(url, SCHEME, sizeof SCHEME - 1) != 0)
         return false;
     const char *host = url + sizeof SCHEME - 1;
@@ -28,11 +28,11 @@ bool ws_place_read(const char *url, struct ws_place *ret, const char **ret_why) 
     for (size_t i = 0; i < count_of(LOOPBACK); i++)
         if (strlen(LOOPBACK[i].name) == length && strncmp(LOOPBACK[i].name, host, length) == 0)
             snprintf(place.host, sizeof place.host, "%s", LOOPBACK[i].address);
-    *ret_why = "without TLS only this machine is spoken to: 127.0.0.1, localhost or [::1]";
+    *ret_why = "without TLS only this machine is allowed: 127.0.0.1, localhost or [::1]";
     if (!place.host[0])
         return false;
     const char *rest = host + length;
-    *ret_why = "its port is no number between 1 and 65535";
+    *ret_why = "its port is not a number between 1 and 65535";
     if (*rest == ':') {
         char *end;
         unsigned long port = strtoul(rest + 1, &end, 10);
@@ -41,7 +41,7 @@ bool ws_place_read(const char *url, struct ws_place *ret, const char **ret_why) 
         snprintf(place.port, sizeof place.port, "%lu", port);
         rest = end;
     }
-    *ret_why = "its path is too long, or no path";
+    *ret_why = "its path is too long or not valid";
     if ((*rest && *rest != '/') || strlen(rest) >= sizeof place.path || strpbrk(rest, " \r\n\t#"))
         return false;
     if (*rest)
@@ -102,15 +102,15 @@ const char *ws_answer_wrong(struct str head, const char *key) {
     SHA1((const unsigned char *)joined, (size_t)length, sum);
     EVP_EncodeBlock(accept, sum, sizeof sum);
     if (!str_begins(head, STR("HTTP/1.1 101 ")) && !str_begins(head, STR("HTTP/1.1 101\r")))
-        return "it did not change to a WebSocket";
+        return "it did not upgrade to a WebSocket";
     if (!value_is(header_find(head, "Upgrade"), "websocket") ||
         !value_has(header_find(head, "Connection"), "upgrade"))
-        return "it changed to something that is no WebSocket";
+        return "it upgraded to a protocol other than WebSocket";
     if (!str_equal(header_find(head, "Sec-WebSocket-Accept"), str_of((const char *)accept)))
-        return "its answer does not belong to what was asked";
+        return "its Sec-WebSocket-Accept does not match the request";
     if (header_find(head, "Sec-WebSocket-Extensions").len > 0 ||
         header_find(head, "Sec-WebSocket-Protocol").len > 0)
-        return "it wants what nobody offered";
+        return "it selected an extension or protocol that was not offered";
     return NULL;
 }
 
@@ -185,15 +185,15 @@ static bool op_is_known(uint8_t op) {
 static const char *frame_wrong(const struct ws_reader *reader,
                                const struct wslay_frame_iocb *frame) {
     if (frame->rsv)
-        return "a frame has bits that nobody agreed on";
+        return "a frame has reserved bits set";
     if (frame->mask)
         return "a frame of the server is masked";
     if (!op_is_known(frame->opcode))
-        return "a frame is of no known kind";
+        return "a frame has an unknown opcode";
     if (frame->opcode == WS_MORE && !reader->in_message)
-        return "a message goes on that did not begin";
+        return "a continuation frame has no first frame";
     if ((frame->opcode == WS_TEXT || frame->opcode == WS_BINARY) && reader->in_message)
-        return "a message begins within another";
+        return "a message begins inside another one";
     return NULL;
 }
 
@@ -229,7 +229,7 @@ static enum ws_got close_end(struct ws_reader *reader, struct str *ret_text) {
     struct str reason = {reader->control + 2,
                          reader->control_len < 2 ? 0 : reader->control_len - 2};
     if (reader->control_len == 1 || !str_is_text(reason))
-        return wrong(reader, WS_PROTOCOL, "its close is none", ret_text);
+        return wrong(reader, WS_PROTOCOL, "its close frame is not valid", ret_text);
     reader->code = WS_NO_CODE;
     if (reader->control_len >= 2)
         reader->code = (uint16_t)((uint8_t)reader->control[0] << 8 | (uint8_t)reader->control[1]);
@@ -243,7 +243,7 @@ static enum ws_got message_end(struct ws_reader *reader, struct str *ret_text) {
         return WS_SKIPPED;
     *ret_text = buffer_str(&reader->message);
     if (!str_is_text(*ret_text))
-        return wrong(reader, WS_NO_TEXT, "it sent what is no text", ret_text);
+        return wrong(reader, WS_NO_TEXT, "it sent a message that is not text", ret_text);
     return WS_MESSAGE;
 }
 

@@ -17,13 +17,13 @@ int config_check_main(const char *file) {
     struct settings *settings = source.file ? config_load(&source, report) : NULL;
     if (!source.file)
         puts(
-            "There is no file of settings: everything is as it comes. `overseer config show` lists it all.");
+            "There is no settings file: all settings have their defaults. `overseer config show` lists them.");
     for (uint32_t i = 0; i < report->count && i < CONFIG_PROBLEMS; i++)
         puts(report->problems[i]);
     if (report->count > CONFIG_PROBLEMS)
         printf("and %u more\n", report->count - CONFIG_PROBLEMS);
     if (settings)
-        printf("%s is right.\n", source.file);
+        printf("%s is valid.\n", source.file);
     int code = settings || !source.file ? 0 : 2;
     config_free(settings);
     free(report);

@@ -73,9 +73,9 @@ static bool file_read(struct loading *loading) {
     char *room = file ? malloc(LIMIT_CONFIG + 1) : NULL;
     size_t len = room ? fread(room, 1, LIMIT_CONFIG + 1, file) : 0;
     if (!file || !room || ferror(file))
-        problem(loading, "%s: it cannot be read: %s", loading->file, strerror(errno));
+        problem(loading, "%s: the file cannot be read: %s", loading->file, strerror(errno));
     else if (len > LIMIT_CONFIG)
-        problem(loading, "%s: it is longer than %d bytes", loading->file, LIMIT_CONFIG);
+        problem(loading, "%s: the file is longer than %d bytes", loading->file, LIMIT_CONFIG);
     else
         loading->text = arena_copy(&loading->settings->source.arena, (struct str){room, len});
     free(room);
@@ -114,8 +114,9 @@ static bool absent(struct loading *loading, const struct setting_list *list, str
                    const char *place, const char *remedy) {
     const struct setting *row = setting_absent(list, path);
     if (row && !loading->source->recorded)
-        problem(loading, "%s: %s%s%s is not available in this version: %s is not built yet; %s",
-                place, list ? list->name : "", list ? "." : "", row->name, row->text, remedy);
+        problem(loading,
+                "%s: %s%s%s is not available in this version: %s is not implemented yet; %s", place,
+                list ? list->name : "", list ? "." : "", row->name, row->text, remedy);
     return row != NULL;
 }
 
@@ -134,10 +135,10 @@ static void unknown(struct loading *loading, const struct toml_value *value, str
     if (near && strncmp(near, section.at, section.len) == 0 && !strchr(near + section.len, '.'))
         near += section.len;
     if (near)
-        problem(loading, "%s:%u:%u: there is no setting \"%.*s\"; did you mean \"%s\"?",
-                loading->file, value->line, value->column, STR_ARG(str_cut(key, 80)), near);
+        problem(loading, "%s:%u:%u: unknown setting \"%.*s\"; did you mean \"%s\"?", loading->file,
+                value->line, value->column, STR_ARG(str_cut(key, 80)), near);
     else
-        problem(loading, "%s:%u:%u: there is no setting \"%.*s\"", loading->file, value->line,
+        problem(loading, "%s:%u:%u: unknown setting \"%.*s\"", loading->file, value->line,
                 value->column, STR_ARG(str_cut(path, 120)));
 }
 
@@ -148,7 +149,7 @@ static bool pattern_is_right(struct loading *loading, const struct setting *row,
     for (uint32_t i = 0; row->flags & SETTING_PATTERN && i < given->texts.count; i++) {
         const char *wrong = secret_pattern_broken(given->texts.at[i], &column);
         if (wrong)
-            problem(loading, "%s: the pattern %.*s is wrong at column %u: %s", place,
+            problem(loading, "%s: the pattern %.*s is not valid at column %u: %s", place,
                     STR_ARG(str_cut(given->texts.at[i], 100)), column, wrong);
         else if (given->texts.count > LIMIT_SECRET_CUSTOM)
             problem(loading, "%s: there are more than %d patterns", place, LIMIT_SECRET_CUSTOM);
@@ -257,8 +258,8 @@ static void entries_check(struct loading *loading, const struct setting_list *li
                     list->rows[0].name);
         if (list == &SETTING_LIST[LIST_AGENTS] && agent_is_adopted(id))
             problem(loading,
-                    "%s: agent %u is called \"%.*s\", as sessions are that are only watched: give "
-                    "it a name without \":\"",
+                    "%s: agent %u is called \"%.*s\": names with \":\" are reserved for adopted "
+                    "sessions; choose another name",
                     loading->file, i + 1, STR_ARG(str_cut(id, 80)));
         for (uint32_t j = 0; j < i && id.len > 0 && !list->repeats; j++)
             if (str_equal(id, entry_id(loading, list, j)))
@@ -299,7 +300,7 @@ static void table_check(struct loading *loading, const struct toml_value *value)
         setting_section_exists(value->path))
         return;
     struct str near = setting_section_nearest(value->path);
-    problem(loading, "%s:%u:%u: there is no section [%.*s]%s%.*s%s", loading->file, value->line,
+    problem(loading, "%s:%u:%u: unknown section [%.*s]%s%.*s%s", loading->file, value->line,
             value->column, STR_ARG(str_cut(value->path, 120)), near.len ? "; did you mean [" : "",
             STR_ARG(near), near.len ? "]?" : "");
 }
@@ -317,7 +318,7 @@ static void value_take(struct loading *loading, const struct toml_value *value) 
     if (value->type == TOML_ENTRY && named)
         entry_begin(loading, value, named);
     else if (value->type == TOML_ENTRY)
-        problem(loading, "%s:%u:%u: there is no list [[%.*s]]", loading->file, value->line,
+        problem(loading, "%s:%u:%u: unknown list [[%.*s]]", loading->file, value->line,
                 value->column, STR_ARG(str_cut(value->path, 120)));
     else if (value->type == TOML_TABLE)
         table_check(loading, value);
@@ -401,11 +402,11 @@ static void environment_take(struct loading *loading) {
 static void flag_take(struct loading *loading, uint32_t place) {
     const struct config_flag *flags = loading->source->flags, *flag = &flags[place];
     struct setting_found found = setting_find(str_of(flag->name));
-    if (!found.row && absent(loading, NULL, str_of(flag->name), flag->shown, "leave it out"))
+    if (!found.row && absent(loading, NULL, str_of(flag->name), flag->shown, "remove the flag"))
         return;
     if (!found.row) {
         const char *near = setting_nearest(str_of(flag->name));
-        problem(loading, "%s: there is no setting \"%.80s\"%s%s%s", flag->shown, flag->name,
+        problem(loading, "%s: unknown setting \"%.80s\"%s%s%s", flag->shown, flag->name,
                 near ? "; did you mean \"" : "", near ? near : "", near ? "\"?" : "");
         return;
     }
@@ -501,12 +502,12 @@ static void channels_take(struct loading *loading) {
     const struct channel *forge = settings_channel(settings, settings->landing.forge);
     if (settings->landing.forge.len > 0 && (!forge || channel_sort(forge->kind) != SORT_TRACKER))
         problem(loading,
-                "%s%slanding.forge is \"%.*s\", and there is no channel of that name with kind "
-                "gitea, github or gitlab: add one under [[channels]]",
+                "%s%slanding.forge is \"%.*s\", but no channel of kind gitea, github or gitlab "
+                "has that name: add one under [[channels]]",
                 loading->file, loading->file[0] ? ": " : "",
                 STR_ARG(str_cut(settings->landing.forge, 80)));
     if (settings->lists.channel_count > LIMIT_CHANNELS)
-        problem(loading, "%s%sthere are more than %d channels, with those of escalation.*",
+        problem(loading, "%s%sthere are more than %d channels, including those of escalation.*",
                 loading->file, loading->file[0] ? ": " : "", LIMIT_CHANNELS);
 }
 
@@ -517,7 +518,8 @@ static void whole_check(struct loading *loading) {
     if (wrong)
         problem(loading, "%s%s%s", loading->file, loading->file[0] ? ": " : "", wrong);
     if (settings_policy(loading->settings, &loading->settings->source.arena).len > LIMIT_POLICY)
-        problem(loading, "%s: all settings that decisions depend on are longer than %d bytes",
+        problem(loading,
+                "%s: the settings that decisions depend on are longer than %d bytes in total",
                 loading->file, LIMIT_POLICY);
 }
 
@@ -556,7 +558,7 @@ static struct loading *loading_new(const struct config_source *source,
         return loading;
     free(loading);
     snprintf(report->problems[report->count++], sizeof report->problems[0],
-             "there is no memory to read the settings");
+             "out of memory while reading the settings");
     return NULL;
 }
 

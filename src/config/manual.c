@@ -16,50 +16,50 @@ static const char BEFORE[] =
     "/etc/overseer/overseer.toml\n"
     ".fi\n"
     ".SH DESCRIPTION\n"
-    "One TOML file has all settings. None of them has to be set. The first file of these is read:\n"
-    "the one that \\fB\\-\\-config\\fR names, the one that \\fBOVERSEER_CONFIG\\fR names, that of the person,\n"
+    "One TOML file has all settings. All of them are optional. The first of these files that exists is read:\n"
+    "the one that \\fB\\-\\-config\\fR names, the one that \\fBOVERSEER_CONFIG\\fR names, that of the user,\n"
     "that of the machine.\n"
     ".PP\n"
-    "Each layer wins over the one before it: defaults, the file, the environment, flags of\n"
+    "Each source overrides the ones before it: defaults, the file, the environment, flags of\n"
     ".BR overseerd (8).\n"
-    "The variable for a setting is its name in capitals, with OVERSEER_ before it and _ for each dot:\n"
-    "\\fBserver.listen\\fR is \\fBOVERSEER_SERVER_LISTEN\\fR. Lists have commas there, or one entry in a line.\n"
+    "The variable of a setting is its name in capitals, with the prefix OVERSEER_ and _ for each dot:\n"
+    "\\fBserver.listen\\fR is \\fBOVERSEER_SERVER_LISTEN\\fR. Lists are separated by commas there, or have one entry per line.\n"
     "The flag for any setting is \\fB\\-\\-set\\fR \\fIname\\fR=\\fIvalue\\fR.\n"
     ".PP\n"
-    "Durations are texts with their unit: \"500ms\", \"90s\", \"15m\", \"1h30m\", \"30d\". A name that ends in\n"
-    "_secs or Ms has a plain number instead. tickEvery and tick_every are the same name, and sections of\n"
-    "older files ([auto], [defaults], [repo], [overseer], thresholds) are read as they are.\n"
+    "Durations are strings with a unit: \"500ms\", \"90s\", \"15m\", \"1h30m\", \"30d\". A name that ends in\n"
+    "_secs or Ms takes a plain number instead. tickEvery and tick_every are the same name, and the sections of\n"
+    "older files ([auto], [defaults], [repo], [overseer], thresholds) are accepted.\n"
     ".PP\n"
-    "\\fBoverseer config check\\fR \\fIfile\\fR says what is wrong with a file, with line and column.\n"
-    "\\fBoverseer config show \\-\\-origin\\fR says what is in force, and where each value comes from.\n"
-    "\\fBoverseer config reload\\fR, or SIGHUP, reads the file again: it is checked whole first, and a file that is wrong\n"
-    "changes nothing. Settings that are marked \\(lqat start\\(rq wait for the next start.\n"
+    "\\fBoverseer config check\\fR \\fIfile\\fR reports each mistake in a file with its line and column.\n"
+    "\\fBoverseer config show \\-\\-origin\\fR shows the current values and the source of each.\n"
+    "\\fBoverseer config reload\\fR, or SIGHUP, reads the file again. The whole file is checked first; a file with a mistake\n"
+    "changes nothing. Settings that are marked \\(lqat start\\(rq take effect at the next start.\n"
     ".PP\n"
-    "Settings that decisions depend on are marked \\(lqpolicy\\(rq. All of them together have a hash, which stands on\n"
-    "every record; the text behind a hash is kept, and each change is a record of its own.\n"
+    "Settings that decisions depend on are marked \\(lqpolicy\\(rq. Every record has a hash of all of\n"
+    "them; the text for each hash is kept, and each change makes a record.\n"
     ".SH SETTINGS\n";
 
 static const char CHOOSING[] =
     ".SH CHOOSING\n"
     "Choose stricter settings (fewer retries and restarts, smaller caps and budgets, \\fBverify.command\\fR, \\fBplans.approve\\fR)\n"
-    "where errors are costly, where the budget is small, where runs are unattended, in CI, and for regulated work. More is\n"
-    "stopped early and people are asked more often.\n"
+    "where errors are costly, where the budget is small, where runs are unattended, in CI, and for regulated work. Overseer then\n"
+    "stops more work early and asks people more often.\n"
     ".PP\n"
-    "Choose looser ones for exploration, for long tasks, where waste is tolerated, where a person is watching, and where\n"
-    "quality may fluctuate on the way. People are asked less, and more may be done in vain.\n";
+    "Choose looser settings for exploration, for long tasks, where waste is tolerated, where a person is watching, and where\n"
+    "quality may fluctuate on the way. Overseer then asks people less often, and more work may be wasted.\n";
 
 static const char ALLOWING[] =
     ".SH ALLOWING AGENTS\n"
-    "\\fBpolicy.allow_agents\\fR and \\fBpolicy.allow_cross_agent\\fR say whom Overseer may supervise. They have nothing to do\n"
-    "with which agents may write to each other. By default it stays with one agent and what that one starts itself.\n"
-    "Others need both: the flag, and an entry in the list.\n"
+    "\\fBpolicy.allow_agents\\fR and \\fBpolicy.allow_cross_agent\\fR say which agents Overseer may supervise. They do not\n"
+    "control which agents may send messages to each other. By default Overseer supervises one agent and the agents that this one starts.\n"
+    "Other agents need both: the flag, and an entry in the list.\n"
     ".PP\n"
-    "A broad list is a risk. With \\fB[\"*\"]\\fR every agent on the host can be prompted, stopped and given work, also those\n"
-    "that people run for themselves; a goal that somebody else wrote reaches all of them; and what one of them reads can\n"
-    "become an instruction to the next. Name the agents that you mean.\n"
+    "A broad list is a risk. With \\fB[\"*\"]\\fR every agent on the host can be prompted, stopped and given work, including those\n"
+    "that people run for themselves; a goal written by another person reaches all of them; and text that one agent reads can\n"
+    "become an instruction to the next. List the agents that you need.\n"
     ".PP\n"
-    "Commands (\\fBverify.command\\fR, \\fBrepo.setup\\fR and others) come from this file, the\n"
-    "environment and flags alone: never from a model, and from no call of an agent.\n";
+    "Commands (\\fBverify.command\\fR, \\fBrepo.setup\\fR and others) come only from this file, the\n"
+    "environment and flags: never from a model or from a request of an agent.\n";
 
 static const char AFTER[] = ".SH EXAMPLE\n"
                             ".nf\n"
@@ -112,7 +112,7 @@ static void put_range(const struct setting *row) {
             put(name_of(row->names, i));
         }
         break;
-    case SETTING_TEXTS: fputs("list of texts", stdout); break;
+    case SETTING_TEXTS: fputs("list of strings", stdout); break;
     case SETTING_TEXT: fputs("text", stdout); break;
     }
 }
@@ -139,7 +139,7 @@ static void put_row(const void *defaults, const struct setting *row, struct aren
 static void put_absent(void) {
     puts(
         ".SH NOT AVAILABLE IN THIS VERSION\n"
-        "Nothing reads these yet. A file, variable or flag that sets one is refused, with the line to remove:");
+        "This version does not implement these settings yet. A file, variable or flag that sets one is refused, with the line to remove:");
     for (size_t i = 0; i < SETTING_ABSENT_COUNT; i++) {
         put(SETTING_ABSENT[i].name);
         puts(",");

@@ -60,9 +60,9 @@ const char *plain_broken(struct str text, uint32_t *ret_line, uint32_t *ret_colu
         *ret_line = p.line;
         *ret_column = p.column;
         if (c >= 0x80)
-            return "this character may only stand in quotes or in a comment";
+            return "this character is allowed only in quotes or in a comment";
         if (c == 0)
-            return "this is no text";
+            return "this is not text";
         if (c == '"' || c == '\'')
             string_pass(&p);
         else if (c == '#')

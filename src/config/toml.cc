@@ -165,7 +165,7 @@ static toml_doc *read(std::string_view text, toml_error *ret) {
         say(ret, error.source().begin.line, error.source().begin.column,
             std::string(error.description()).c_str());
     } catch (const toml_surprised &) {
-        say(ret, surprising_line(text), 1, "this is no TOML");
+        say(ret, surprising_line(text), 1, "this is not TOML");
     }
     return nullptr;
 }
@@ -174,7 +174,7 @@ toml_doc *toml_read(str text, toml_error *ret_error) {
     try {
         return read(std::string_view(text.at ? text.at : "", text.len), ret_error);
     } catch (const std::bad_alloc &) {
-        say(ret_error, 0, 0, "there is no memory to read it");
+        say(ret_error, 0, 0, "out of memory");
     } catch (const std::exception &error) {
         say(ret_error, 1, 1, error.what());
     }

@@ -31,7 +31,7 @@ static const char *completing_is_wrong(const struct deciding *d) {
     if (d->signal->sender.by == WHO_HUMAN && d->signal->reason.len == 0)
         return "completing a goal by hand needs a reason";
     if (goal_works(goal) > 0)
-        return "something is still open: wait for it, or cancel";
+        return "the goal still has open work: wait for it, or cancel the goal";
     return d->signal->sender.by == WHO_HUMAN ? NULL : "only a person completes a goal by hand";
 }
 
@@ -47,11 +47,11 @@ static const char *move_is_wrong(const struct deciding *d, enum goal_status to) 
     const struct goal *goal = &d->decision->goal;
     bool reopens = goal->status == GOAL_COMPLETED && to == GOAL_ACTIVE;
     if (reopens && (d->signal->sender.by != WHO_HUMAN || d->signal->reason.len == 0))
-        return "a completed goal is opened again by a person who says why";
+        return "only a person can reopen a completed goal, with a reason";
     if (to == GOAL_COMPLETED)
         return completing_is_wrong(d);
     if (to == GOAL_ARCHIVED && goal_works(goal) > 0)
-        return "something is still open: wait for it first";
+        return "the goal still has open work: wait for it first";
     return NULL;
 }
 
@@ -65,7 +65,7 @@ void rule_move(struct deciding *d) {
     if (d->signal->to >= GOAL_STATUSES || (from != to && !goal_status_may_become(from, to))) {
         decide_refuse_because(
             d, d->signal->to >= GOAL_STATUSES ? ERROR_INVALID : ERROR_CONFLICT,
-            arena_format(d->out, "a goal that is %s cannot become that", GOAL_STATUS[from].name));
+            arena_format(d->out, "the status %s does not allow this", GOAL_STATUS[from].name));
         return;
     }
     if (from == to)
@@ -119,8 +119,9 @@ void rule_release(struct deciding *d) {
         !goal->quarantined)
         return;
     if (d->signal->reason.len == 0) {
-        decide_refuse_because(d, ERROR_INVALID,
-                              STR("say what you found: it is kept with the goal"));
+        decide_refuse_because(
+            d, ERROR_INVALID,
+            STR("a reason is missing: say what you found; it is stored with the goal"));
         return;
     }
     for (uint32_t i = goal->effects.open_count; i-- > 0;)

@@ -54,7 +54,7 @@ static bool text_read(struct deciding *d, struct agent_message_text *ret) {
         ret->subject.len > 0)
         return true;
     decide_refuse_because(d, ERROR_INVALID,
-                          STR("a message needs a subject, and nothing of it may be too long"));
+                          STR("a message needs a subject, and no field may be too long"));
     return false;
 }
 
@@ -202,12 +202,12 @@ void rule_mail(struct deciding *d) {
     const struct assignment *to = assignment_called(d, d->signal->text);
     if (!to && !is_overseer(d->signal->text)) {
         decide_refuse_because(d, ERROR_NOT_FOUND,
-                              STR("nobody of that name works on this goal, or several do"));
+                              STR("no single agent or person of that name works on this goal"));
         return;
     }
     if (to && assignment_is_adopted(to)) {
         decide_refuse_because(d, ERROR_CONFLICT,
-                              STR("it is only watched: nothing is ever said to it"));
+                              STR("it is an adopted session, which gets no messages"));
         return;
     }
     if (d->signal->to >= AGENT_MESSAGE_KINDS || d->signal->about.question > 1) {

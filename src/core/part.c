@@ -26,8 +26,7 @@ void rule_part(struct deciding *d) {
     if (!known || signal->effect > goal->parts_made ||
         !shape_decode_in(shape, signal->body, d->out, part) || part->id.len == 0 ||
         fields_broken(shape->fields, shape->count, part, &entry)) {
-        decide_refuse_because(d, ERROR_INVALID,
-                              STR("a field of it is missing, too long or not text"));
+        decide_refuse_because(d, ERROR_INVALID, STR("a field is missing, too long or not text"));
         return;
     }
     uint32_t n = signal->effect ? signal->effect - 1 : goal->parts_made++;

@@ -75,12 +75,13 @@ void rule_progress(struct deciding *d) {
             d, ERROR_NOT_FOUND,
             d->signal->about.assignment
                 ? STR("that assignment is over")
-                : STR("it is bound to no assignment; goal.report takes any words"));
+                : STR("the caller has no assignment; use goal.report for free text"));
     else if (d->signal->at < next)
         decide_refuse_because(
             d, ERROR_LIMITED,
             arena_format(
-                d->out, "one report of progress in 30 seconds is kept; the next can come in %lld s",
+                d->out,
+                "only one progress report in 30 seconds is stored; send the next one in %lld s",
                 (long long)((next - d->signal->at) / SECONDS(1) + 1)));
     else {
         life_note(d, assignment);

@@ -309,11 +309,11 @@ static uint32_t pending_of(const struct deciding *d, uint32_t assignment, uint32
 static const char *request_is_wrong(const struct deciding *d, const struct assignment *assignment,
                                     uint32_t parent) {
     if (asks_too_often(d, assignment))
-        return "an agent asks at most five times a minute";
+        return "an agent may send at most five requests a minute";
     if (pending_of(d, assignment->n + 1, 0) >= LIMIT_PENDING)
-        return "an agent waits for at most three answers";
+        return "an agent may wait for at most three answers";
     return parent && pending_of(d, 0, parent) >= LIMIT_PENDING_PARENT
-               ? "one parent is asked at most twenty things at once"
+               ? "a parent may have at most twenty open requests"
                : NULL;
 }
 
@@ -340,7 +340,7 @@ static bool text_read(struct deciding *d, struct question_text *ret) {
         ret->title.len > 0)
         return true;
     decide_refuse_because(d, ERROR_INVALID,
-                          STR("a question needs a title, and nothing of it may be too long"));
+                          STR("a question needs a title, and no field may be too long"));
     return false;
 }
 
@@ -364,7 +364,7 @@ static struct str words_cause(struct deciding *d, const char *kind,
 }
 
 static void too_many(struct deciding *d) {
-    decide_refuse_because(d, ERROR_LIMITED, STR("too many questions of this goal are open"));
+    decide_refuse_because(d, ERROR_LIMITED, STR("this goal has too many open questions"));
 }
 
 /* REQUEST-01 to REQUEST-04. The parent is asked first, C-45; if there is none, the overseer; a person if the agent says
@@ -374,7 +374,8 @@ void rule_agent_ask(struct deciding *d) {
     struct assignment *assignment = assignment_at_hand(d);
     bool of_person = d->signal->to == OF_PERSON;
     if (!assignment) {
-        decide_refuse_because(d, ERROR_NOT_FOUND, STR("whoever asks has no open assignment here"));
+        decide_refuse_because(d, ERROR_NOT_FOUND,
+                              STR("the caller has no open assignment of this goal"));
         return;
     }
     if (!text_read(d, &text))
@@ -475,12 +476,12 @@ static bool may_answer(const struct deciding *d, const struct question *question
 
 static const char *answer_is_wrong(const struct deciding *d, const struct question *question) {
     if (question->kind == QUESTION_ALERT)
-        return "an alert has no answer: acknowledge it";
+        return "an alert cannot be answered: acknowledge it";
     if (d->signal->to > question->options)
         return "there is no such option";
     if (question->kind == QUESTION_APPROVE && d->signal->to == 0)
-        return "yes or no?";
-    return d->signal->to == 0 && d->signal->text.len == 0 ? "an answer is an option or words"
+        return "the answer must be yes or no";
+    return d->signal->to == 0 && d->signal->text.len == 0 ? "an answer must be an option or text"
                                                           : NULL;
 }
 
@@ -500,12 +501,12 @@ static bool answer_is_refused(struct deciding *d, const struct question *questio
         decide_refuse_because(d, ERROR_UNAUTHORIZED,
                               d->signal->sender.by == WHO_HUMAN
                                   ? arena_format(d->out, "only %s may answer this", question->who)
-                                  : STR("this is not for you to answer"));
+                                  : STR("you may not answer this question"));
         return true;
     }
     if (question->state == QUESTION_ANSWERED) {
         decide_refuse_because(d, ERROR_CONFLICT,
-                              STR("it is answered already; it can be taken back for a moment"));
+                              STR("it is already answered; the answer can still be undone"));
         return true;
     }
     if (question->expires_at && question->expires_at <= d->signal->at) {
@@ -513,9 +514,10 @@ static bool answer_is_refused(struct deciding *d, const struct question *questio
         return true;
     }
     if (!shown_is_meant(d, question) && !planted(YES_FOR_ANY_COMMIT)) {
-        decide_refuse_because(d, ERROR_CONFLICT,
-                              STR("another commit waits to land than the one that you were shown: "
-                                  "look at it again (overseer diff), then land it"));
+        decide_refuse_because(
+            d, ERROR_CONFLICT,
+            STR("the commit that waits to land is not the one that you were shown: look at it "
+                "again (overseer diff), then land it"));
         return true;
     }
     const char *wrong = answer_is_wrong(d, question);
@@ -589,7 +591,7 @@ static void question_seen(struct deciding *d, struct question *question) {
 static void question_snooze(struct deciding *d, struct question *question) {
     int64_t until = d->signal->until;
     if (until <= d->signal->at || until > d->signal->at + SNOOZE_MOST) {
-        decide_refuse_because(d, ERROR_INVALID, STR("it can be put off for up to 30 days"));
+        decide_refuse_because(d, ERROR_INVALID, STR("it can be snoozed for up to 30 days"));
         return;
     }
     route_hush(question);
@@ -604,7 +606,7 @@ static void question_snooze(struct deciding *d, struct question *question) {
 
 static void question_undo(struct deciding *d, struct question *question) {
     if (question->state != QUESTION_ANSWERED || question->applies_at <= d->signal->at) {
-        decide_refuse_because(d, ERROR_CONFLICT, STR("there is no answer that can be taken back"));
+        decide_refuse_because(d, ERROR_CONFLICT, STR("there is no answer that can be undone"));
         return;
     }
     question->answer.option = 0;
@@ -658,7 +660,7 @@ void rule_question(struct deciding *d) {
         return;
     }
     if (question->state == QUESTION_ANSWERED && d->signal->to != QUESTION_UNDO) {
-        decide_refuse_because(d, ERROR_CONFLICT, STR("it is answered already"));
+        decide_refuse_because(d, ERROR_CONFLICT, STR("it is already answered"));
         return;
     }
     switch (d->signal->to) {

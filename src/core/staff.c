@@ -429,12 +429,12 @@ void rule_retry(struct deciding *d) {
     struct node *node = plan_find(&d->decision->plan, d->signal->work.node);
     if (!node || node->retired || node->tier == TIER_PHASE ||
         plan_has_children(&d->decision->plan, node)) {
-        decide_refuse_because(d, ERROR_NOT_FOUND, STR("there is no such piece of work"));
+        decide_refuse_because(d, ERROR_NOT_FOUND, STR("there is no such task"));
         return;
     }
     if (d->decision->goal.status != GOAL_ACTIVE || node->status == NODE_TODO ||
         node->status == NODE_CANCELLED) {
-        decide_refuse_because(d, ERROR_CONFLICT, STR("it cannot be begun now"));
+        decide_refuse_because(d, ERROR_CONFLICT, STR("it cannot be started now"));
         return;
     }
     struct assignment *assignment = assignments_of_node(&d->decision->live.assignments, node->n);

@@ -140,13 +140,14 @@ struct decision step(const struct world *world, const struct signal *signal,
     if (world->seen)
         return decision; /* already applied: nothing is done twice */
     if (world->key_used) {
-        decide_refuse_because(&d, ERROR_CONFLICT,
-                              STR("this key was used for another request: choose a new one"));
+        decide_refuse_because(
+            &d, ERROR_CONFLICT,
+            STR("this key was already used for another request: choose a new one"));
         return refusal(&decision);
     }
     if (signal->kind > SIGNAL_FLEET_RESUME && world->level < LEVEL_SUPERVISION) {
         decide_refuse_because(&d, ERROR_CONFLICT,
-                              STR("a host of the fleet is of an older build: update it first"));
+                              STR("a host of the fleet runs an older build: update it first"));
         return decision;
     }
     if (!world->goal && !row->makes_goal) {

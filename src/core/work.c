@@ -18,7 +18,7 @@ static struct node *node_in_hand(struct deciding *d) {
             arena_format(d->out, "the goal's plan has no node %.*s",
                          STR_ARG(str_cut_utf8(d->signal->work.node, LIMIT_NODE_ID))));
     else if (goal->status != GOAL_ACTIVE && goal->status != GOAL_PAUSED)
-        refuse(d, "the goal is %s%s; its work does not move any more",
+        refuse(d, "the goal is %s%s; its nodes can no longer change",
                GOAL_STATUS[goal->status].name, "");
     else if (d->signal->plan.expected && d->signal->plan.expected != goal->plan.version)
         refuse(d, "the plan has changed since%s%s", "", "");
@@ -118,7 +118,7 @@ static void work_override(struct deciding *d, struct node *node, enum node_statu
 
 static void work_block(struct deciding *d, struct node *node) {
     if (d->signal->reason.len == 0) {
-        decide_refuse_because(d, ERROR_INVALID, STR("say by what it is blocked"));
+        decide_refuse_because(d, ERROR_INVALID, STR("name the blocker"));
         return;
     }
     node_move(d, node, NODE_BLOCKED, BY_WORK,
@@ -150,11 +150,11 @@ static void work_by_table(struct deciding *d, struct node *node, enum node_statu
     else if (to == NODE_CANCELLED && !node_is_over(node))
         work_cancel(d, node, BY_WORK);
     else if (!node_status_may_become(node->status, to) && !human_done)
-        refuse(d, "a node that is %s does not become %s; an override with a reason can",
+        refuse(d, "a node that is %s cannot become %s; use an override with a reason",
                NODE_STATUS[node->status].name, NODE_STATUS[to].name);
     else if (parent && !human_done)
-        refuse(d, "node %s follows its children%s; an override with a reason can set it", node->id,
-               "");
+        refuse(d, "node %s follows its children%s; use an override with a reason to set it",
+               node->id, "");
     else if (to == NODE_QUEUED && node->status == NODE_TODO)
         refuse(d, "node %s waits for what it depends on%s", node->id, ""); /* PLAN-35 */
     else if (to == NODE_BLOCKED)
@@ -173,7 +173,7 @@ void rule_work(struct deciding *d) {
     if (!node)
         return;
     if (d->signal->to >= NODE_STATUSES) {
-        decide_refuse_because(d, ERROR_INVALID, STR("there is no such status of a node"));
+        decide_refuse_because(d, ERROR_INVALID, STR("unknown status of a node"));
         return;
     }
     enum node_status to = (enum node_status)d->signal->to, from = node->status;

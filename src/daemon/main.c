@@ -81,10 +81,11 @@ static struct store *checkpoints_open(struct daemon *daemon, bool *warned) {
                               ? NULL
                               : store_open(str_of(daemon->options.store), error, sizeof error);
     if (!store && !*warned)
-        log_error("the store cannot be opened for checkpoints, its log grows until it can: %s",
-                  error);
+        log_error(
+            "the store cannot be opened for checkpoints; its write-ahead log grows until that works: %s",
+            error);
     if (store && *warned)
-        log_info("the store is open for checkpoints again");
+        log_info("the store can be opened for checkpoints again");
     *warned = !store;
     return store;
 }
@@ -135,7 +136,7 @@ static void reload_now(struct daemon *daemon) {
     daemon->options.log.least = (enum log_level)settings->log.level;
     context_settings_drop(settings);
     if (!log_open(&daemon->options.log))
-        log_error("the log %s cannot be opened anew: %s; the old one goes on",
+        log_error("the log %s cannot be reopened: %s; logging continues to the old file",
                   daemon->options.log.file, strerror(errno));
     notify_ready("supervising");
 }
@@ -160,7 +161,7 @@ static void context_asked(uv_async_t *async) {
         !uv_is_active((uv_handle_t *)&daemon->sweep_soon))
         uv_timer_start(&daemon->sweep_soon, sweep_soon_due, SWEEP_SOON_MS, 0);
     if (atomic_exchange(&daemon->stop_wanted, false)) {
-        log_info("stopping as asked");
+        log_info("stopping on request");
         stop_now(daemon);
     }
 }
@@ -356,7 +357,7 @@ static struct http_server *runs_server_open(struct daemon_context *context, char
     struct http_server *server =
         made ? http_server_open(context, HTTP_SERVER_RUNS, &runs, error, sizeof error) : NULL;
     if (!server) {
-        log_error("there is no socket for runs of agents, so none is started. %s",
+        log_error("the socket for runs cannot be opened, so no agent is started. %s",
                   made ? error : strerror(errno));
         *path = 0;
     }
@@ -470,18 +471,18 @@ static void daemon_run(struct daemon *daemon) {
     daemon->retainer.rules = daemon->options.retain;
     if (daemon->ledger_thread.store &&
         !retainer_start(&daemon->retainer, daemon->options.store, &daemon->ledger_thread.safe))
-        log_warning("there is no thread for retention: nothing is let go of until the next start");
+        log_warning("the retention thread cannot be started: retention is off until restart");
     if (daemon->ledger_thread.store && daemon->lock.unchanged &&
         !examiner_start(&daemon->examiner, daemon->options.store, &daemon->ledger_thread))
-        log_warning("there is no thread to examine the store: the next start does it");
+        log_warning(
+            "the thread that examines the store cannot be started: the next start examines it");
     log_info("overseerd %s listens on %s, store %s", OVERSEER_VERSION, daemon->options.socket,
              options_is_sqlite(&daemon->options) ? daemon->options.store : "postgresql");
     daemon->heartbeat = (struct heartbeat){.registration = &daemon->registration,
                                            .ledger_thread = &daemon->ledger_thread,
                                            .pulse = &daemon->executor.pulse};
     if (!heartbeat_start(&daemon->heartbeat))
-        log_warning(
-            "there is no thread for the heartbeat: a watchdog will take this daemon for dead");
+        log_warning("the heartbeat thread cannot be started: a watchdog will restart this daemon");
     notify_ready(safe_is_on(&daemon->ledger_thread.safe) ? "in safe mode: nothing is written"
                                                          : "supervising");
     uv_run(&daemon->loop, UV_RUN_DEFAULT);
@@ -532,7 +533,7 @@ static void daemon_end(struct daemon *daemon) {
     if (uv_loop_close(&daemon->loop) == 0)
         log_info("stopped");
     else
-        log_info("stopped; commands that still run go on, their outcome will be unconfirmed");
+        log_info("stopped; running commands continue, and their outcome will be unconfirmed");
 }
 
 /* STORE-21: commands that we run learn neither the location nor the instance name of the store. They get a name that
@@ -574,7 +575,7 @@ static int try_main(struct options *options, int argc, char **argv) {
 
 int main(int argc, char **argv) {
     static struct daemon daemon;
-    char error[1024] = "There is no memory to start.";
+    char error[1024] = "Out of memory at startup.";
     options_default(&daemon.options);
     store_belongs_to(getenv("OVERSEER_INSTANCE"));
     drive_memory_begin();

@@ -22,27 +22,27 @@ struct flag_row {
 static const struct flag_row FLAGS[] = {
     {"store", "WHERE", "storage.store", NULL, UNIT_WRITTEN, false,
      "sqlite:PATH (default, in the state folder), or postgresql://…"},
-    {"socket", "PATH", "server.socket", NULL, UNIT_WRITTEN, false,
-     "where the command line finds the daemon"},
+    {"socket", "PATH", "server.socket", NULL, UNIT_WRITTEN, false, "the Unix socket of the daemon"},
     {"listen", "ADDRESS:PORT", "server.listen", NULL, UNIT_WRITTEN, false,
-     "listen on TCP, for clients with a token"},
+     "also listen on TCP, for clients with a token"},
     {"state", "FOLDER", "storage.dir", NULL, UNIT_WRITTEN, false,
-     "what belongs to this host alone: registration, heartbeat, spool, tokens"},
-    {"log-file", "PATH", "log.file", NULL, UNIT_WRITTEN, false, "instead of standard error"},
+     "state folder of this host: registration, heartbeat, spool, tokens"},
+    {"log-file", "PATH", "log.file", NULL, UNIT_WRITTEN, false,
+     "log file instead of standard error"},
     {"log-format", "FORMAT", "log.format", NULL, UNIT_WRITTEN, false,
      "auto, text, json or journal"},
     {"host", "N|NAME", "fleet.host", NULL, UNIT_WRITTEN, false,
      "this host's number or name in a shared store (PostgreSQL; default: a free number)"},
     {"lease", "SECONDS", "fleet.lease", NULL, UNIT_SECONDS, false,
-     "how long a silent host keeps its goals (PostgreSQL; default 10)"},
+     "lease: how long a host that does not answer keeps its goals (PostgreSQL; default 10)"},
     {"act-within", "SECONDS", "supervision.act_within", NULL, UNIT_SECONDS, false,
      "how long a command may take (default 3600)"},
     {"approve-plans", NULL, "plans.approve", "true", UNIT_WRITTEN, false,
-     "what the overseer plans waits for a person"},
+     "plans made by Overseer wait for a person's approval"},
     {"plan-agents", "NAMES", "plans.agents", NULL, UNIT_WRITTEN, false,
-     "agents that may apply plans themselves, separated by commas or spaces"},
+     "agents that may apply plans without approval, separated by commas or spaces"},
     {"redact", "PATTERN", "secrets.redact", NULL, UNIT_WRITTEN, true,
-     "a secret of your own; may be given several times (docs/redaction.md)"},
+     "an additional pattern of secrets; may be repeated (docs/redaction.md)"},
     {"retain-bodies", "DAYS", "retention.bodies", NULL, UNIT_DAYS, false,
      "how long the evidence of closed goals is kept (default 30)"},
     {"retain-records", "DAYS", "retention.records", NULL, UNIT_DAYS, false,
@@ -55,22 +55,22 @@ _Static_assert(count_of(FLAGS) < FLAG_CONFIG, "numbers below are rows");
 static void usage(FILE *to) {
     fputs("usage: overseerd [options]\n"
           "  --config FILE                   settings; see overseer.toml(5)\n"
-          "  --set NAME=VALUE                one of them\n",
+          "  --set NAME=VALUE                one setting\n",
           to);
     for (size_t i = 0; i < count_of(FLAGS); i++) {
         int used = fprintf(to, "  --%s %s", FLAGS[i].flag, FLAGS[i].takes ? FLAGS[i].takes : "");
         fprintf(to, "%*s%s\n", used < 33 ? 34 - used : 1, "", FLAGS[i].text);
     }
     fputs(
-        "  --maintain VERB                 look after the store: examine, verify-log, rebuild, accept-empty,\n"
-        "                                  backup, restore, retain, export, import, forget; without a VERB, what\n"
-        "                                  each of them takes\n"
+        "  --maintain VERB                 maintain the store: examine, verify-log, rebuild, accept-empty,\n"
+        "                                  backup, restore, retain, export, import, forget; without a VERB, the\n"
+        "                                  arguments of each\n"
         "  --try-agents PID [options]      start each agent in its sandbox with --version, with the environment of\n"
         "                                  that process (0: of this one); for `overseer doctor`\n"
         "  --man-settings                  print overseer.toml(5)\n"
         "  --version, --help\n"
         "Environment: OVERSEER_CONFIG, and a variable for each setting: OVERSEER_SERVER_LISTEN. OVERSEER_STORE and\n"
-        "OVERSEER_SOCKET stand for the first two.\n",
+        "OVERSEER_SOCKET set --store and --socket.\n",
         to);
 }
 
@@ -138,7 +138,7 @@ static int flags_parse(struct options *options, int argc, char **argv) {
         default: taken = option < (int)count_of(FLAGS) && flag_take(options, option, optarg);
         }
         if (option == '?' || !taken) {
-            fprintf(stderr, "overseerd: %s is not right here.\n", argv[optind - 1]);
+            fprintf(stderr, "overseerd: %s is not a valid argument.\n", argv[optind - 1]);
             usage(stderr);
             return 2;
         }
@@ -225,7 +225,7 @@ int options_parse(struct options *options, int argc, char **argv) {
     free(report);
     if (options->settings && options_fill(options))
         return -1;
-    fputs("overseerd: nothing was started. `overseer config check` looks at the file alone.\n",
+    fputs("overseerd: nothing was started. `overseer config check` checks the settings file.\n",
           stderr);
     return 2;
 }

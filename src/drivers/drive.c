@@ -106,7 +106,7 @@ void drive_resume_set(struct drive_out *out, uint64_t offset) {
         return;
     out->bytes = (struct str){0};
     out->room = 0;
-    drive_break(out, offset, "it asks for more than can be answered at once");
+    drive_break(out, offset, "it has more open permission requests than can be answered at once");
 }
 
 static int piece_say(const char *piece, size_t size, void *with) {

@@ -187,7 +187,7 @@ static void acp_begin(void *state, const struct drive_spec *spec, int64_t now,
     const struct acp_quirk *quirk = acp_quirk_named(spec->quirk);
     must(acp->stage == ACP_NOTHING);
     if (!quirk) {
-        acp_break(acp, out, "the settings say that it is something else now");
+        acp_break(acp, out, "the settings now name another kind of agent");
         return;
     }
     acp->quirk = acp_quirk_row(quirk);
@@ -196,7 +196,7 @@ static void acp_begin(void *state, const struct drive_spec *spec, int64_t now,
     struct str text;
     if (!opening_make(spec, quirk, out->arena, &text) ||
         !drive_keep(acp->session, sizeof acp->session, spec->session)) {
-        acp_break(acp, out, "what the session is opened with is too long");
+        acp_break(acp, out, "the parameters of the session are too long");
         return;
     }
     must(drive_keep(acp->opening, sizeof acp->opening, text));
@@ -239,13 +239,13 @@ static void acp_started(struct acp *acp, struct drive_out *out) {
 static void hello_answered(struct acp *acp, const json_t *result, int64_t now,
                            struct drive_out *out) {
     if (json_integer_value(json_object_get(result, "protocolVersion")) != 1) {
-        acp_break(acp, out, "it does not speak version 1 of the protocol");
+        acp_break(acp, out, "it does not support version 1 of the protocol");
         return;
     }
     acp->can_load = json_is_true(drive_json_at(result, "agentCapabilities.loadSession"));
     acp->can_resume = drive_json_at(result, "agentCapabilities.sessionCapabilities.resume") != NULL;
     if (acp->load && !acp->can_load && !acp->can_resume) {
-        acp_break(acp, out, "it cannot go on with a session");
+        acp_break(acp, out, "it cannot resume a session");
         return;
     }
     acp->stage = ACP_OPENS;
@@ -276,11 +276,11 @@ static void open_answered(struct acp *acp, const json_t *result, int64_t now,
     struct str session = drive_json_text(json_object_get(result, "sessionId"));
     acp->replayed = acp->load && acp->can_load;
     if (session.len > 0 && !drive_keep(acp->session, sizeof acp->session, session)) {
-        acp_break(acp, out, "its session has a name that is too long");
+        acp_break(acp, out, "the name of its session is too long");
         return;
     }
     if (acp->session[0] == 0) {
-        acp_break(acp, out, "it gave no session");
+        acp_break(acp, out, "it returned no session");
         return;
     }
     const char *mode = mode_wanted(acp);
@@ -373,8 +373,9 @@ static void prompt_answered(struct acp *acp, const json_t *result, int64_t now,
     }
     struct str text = turn_text(&acp->turn);
     turn_fail(&acp->turn,
-              text.len > 0 ? arena_copy(out->arena, text) : STR("it ended without a word"), now,
-              acp->lines.begin, out);
+              text.len > 0 ? arena_copy(out->arena, text)
+                           : STR("it ended without an error message"),
+              now, acp->lines.begin, out);
 }
 
 static void ping_answered(struct acp *acp, const json_t *result, int64_t now,
@@ -393,7 +394,7 @@ static acp_answered *const ANSWERED[CALLS] = {hello_answered, open_answered, mod
 
 static void error_answered(struct acp *acp, enum acp_call call, const json_t *error, int64_t now,
                            struct drive_out *out) {
-    static const char *const REFUSED[CALLS] = {"it refuses to begin", "it refuses the session",
+    static const char *const REFUSED[CALLS] = {"it refuses to initialize", "it refuses the session",
                                                "it refuses the mode"};
     struct str why = drive_json_dump(error, out->arena, DRIVE_TEXT);
     if (call == CALL_PING)
@@ -721,7 +722,7 @@ static void acp_interrupt(void *state, int64_t now, struct drive_out *out) {
     if (!acp->turn.open || acp->stage != ACP_READY || acp->turn.interrupted)
         return;
     if (quirk_of(acp)->forgets && !acp->worked) {
-        acp_break(acp, out, "its turn hangs, and broken off it would forget what it was told");
+        acp_break(acp, out, "its turn hangs, and a cancelled turn would lose the message");
         return;
     }
     acp->turn.interrupted = true;
@@ -875,7 +876,7 @@ static bool acp_launch(const struct drive_spec *spec, struct arena *arena, struc
                        struct str *ret_why) {
     const struct acp_quirk *quirk = acp_quirk_named(spec->quirk);
     if (!quirk) {
-        *ret_why = arena_format(arena, "no agent is called %.*s", STR_ARG(spec->quirk));
+        *ret_why = arena_format(arena, "unknown agent kind %.*s", STR_ARG(spec->quirk));
         return false;
     }
     if (!launch_is_text(spec)) {
@@ -890,7 +891,7 @@ static bool acp_launch(const struct drive_spec *spec, struct arena *arena, struc
         }
     struct str opening;
     if (!opening_make(spec, quirk, arena, &opening)) {
-        *ret_why = STR("its lists of tools or its paths are too long to open a session with");
+        *ret_why = STR("its lists of tools or its paths are too long for a session");
         return false;
     }
     *ret = (struct drive_launch){.argc = 0};

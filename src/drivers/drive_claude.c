@@ -244,7 +244,7 @@ static void claude_begin(void *state, const struct drive_spec *spec, int64_t now
     claude->by = time_after(now, HELLO_WITHIN);
     if (!drive_keep(claude->session, sizeof claude->session,
                     spec->session.len > 0 ? spec->session : str_of(uuid)))
-        claude_break(claude, out, "its session has a name that is too long");
+        claude_break(claude, out, "the name of its session is too long");
     else
         control_say(claude, "initialize", out);
 }
@@ -354,7 +354,7 @@ static void response_read(struct claude *claude, const json_t *frame, int64_t no
     if (claude->stage != CLAUDE_HELLO || !str_begins(id, STR("overseer-")))
         return;
     if (!str_equal(subtype, STR("success"))) {
-        claude_break(claude, out, "it refuses to begin");
+        claude_break(claude, out, "it refuses to initialize");
         return;
     }
     claude->stage = CLAUDE_READY;

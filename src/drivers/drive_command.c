@@ -24,11 +24,11 @@ static bool one_shot_launch(const struct drive_spec *spec, struct arena *arena,
                             struct drive_launch *ret, struct str *ret_why) {
     (void)arena;
     if (spec->allow_given || spec->deny_count > 0) {
-        *ret_why = STR("a command cannot be told which tools it may use");
+        *ret_why = STR("the command driver cannot restrict tools");
         return false;
     }
     if (spec->session.len > 0) {
-        *ret_why = STR("a command has no session to go on with");
+        *ret_why = STR("a command has no session to resume");
         return false;
     }
     *ret = (struct drive_launch){.argc = 0};

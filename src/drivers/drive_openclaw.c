@@ -317,7 +317,7 @@ static void turn_stopped(struct claw *claw, struct drive_out *out) {
 
 static void turn_failed(struct claw *claw, struct str why, int64_t now, struct drive_out *out) {
     turn_is_over(claw);
-    turn_fail(&claw->turn, why.len > 0 ? why : STR("it did not say why"), now, claw->lines.begin,
+    turn_fail(&claw->turn, why.len > 0 ? why : STR("it gave no reason"), now, claw->lines.begin,
               out);
 }
 
@@ -361,7 +361,7 @@ static void connect_answered(struct claw *claw, const json_t *payload, int64_t n
     char uuid[UUID_TEXT + 1];
     (void)now;
     if (drive_json_count(json_object_get(payload, "protocol")) != CLAW_PROTOCOL) {
-        claw_break(claw, out, "it does not speak version 4 of the protocol", STR(""));
+        claw_break(claw, out, "it does not support version 4 of the protocol", STR(""));
         return;
     }
     if (agent.len == 0 || agent.len > CLAW_WORD / 2 || !str_is_text(agent))
@@ -448,7 +448,7 @@ static void abort_answered(struct claw *claw, const json_t *payload, int64_t now
 /* No run is active, and it is not known how that run ended. A dispatch without a receipt may never have arrived. */
 static void run_is_gone(struct claw *claw, int64_t now, struct drive_out *out) {
     if (claw->turn.accepted) {
-        turn_failed(claw, STR("the gateway does not know this run any more"), now, out);
+        turn_failed(claw, STR("the gateway no longer knows this run"), now, out);
         return;
     }
     claw->looked = claw->turn.dispatch;
@@ -532,7 +532,7 @@ static void history_answered(struct claw *claw, const json_t *payload, int64_t n
     if (!ours || on_its_way)
         return;
     if (found || !whole)
-        turn_failed(claw, STR("the gateway does not know this run any more"), now, out);
+        turn_failed(claw, STR("the gateway no longer knows this run"), now, out);
     else
         claw->turn.open = false; /* as if it had never been sent */
 }
@@ -545,7 +545,7 @@ static void connect_refused(struct claw *claw, const json_t *error, struct str w
     if (json_is_true(json_object_get(error, "retryable")))
         claw->stage = CLAW_AWAY; /* it is still starting, and closes the connection */
     else
-        claw_break(claw, out, "the gateway refuses us", why);
+        claw_break(claw, out, "the gateway refuses the connection", why);
 }
 
 static void create_refused(struct claw *claw, const json_t *error, struct str why, int64_t now,

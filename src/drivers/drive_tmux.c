@@ -127,12 +127,12 @@ static bool tmux_launch(const struct drive_spec *spec, struct arena *arena,
     const struct tmux_quirk *quirk = tmux_quirk_named(spec->quirk);
     struct drive_launch inner;
     if (!quirk) {
-        *ret_why = arena_format(arena, "no terminal program is called %.*s", STR_ARG(spec->quirk));
+        *ret_why = arena_format(arena, "unknown terminal program %.*s", STR_ARG(spec->quirk));
         return false;
     }
     if (spec->home.len + strlen("/tmux") > TMUX_SOCKET ||
         memchr(spec->home.at, '\'', spec->home.len)) {
-        *ret_why = STR("its home has a path that is too long for a socket, or a quote in it");
+        *ret_why = STR("the path of its home is too long for a socket or contains a quote");
         return false;
     }
     if (!quirk->launch(spec, arena, &inner, ret_why))
@@ -232,7 +232,7 @@ static void tmux_begin(void *state, const struct drive_spec *spec, int64_t now,
     const struct tmux_quirk *quirk = tmux_quirk_named(spec->quirk);
     must(tmux->stage == TMUX_NOTHING);
     if (!quirk) {
-        tmux_break(tmux, out, "the settings say that it is something else now");
+        tmux_break(tmux, out, "the settings now name another kind of agent");
         return;
     }
     id_format_uuid(spec->run, uuid);
@@ -244,7 +244,7 @@ static void tmux_begin(void *state, const struct drive_spec *spec, int64_t now,
                     spec->session.len > 0   ? spec->session
                     : quirk->session_is_run ? str_of(uuid)
                                             : STR("")))
-        tmux_break(tmux, out, "its session has a name that is too long");
+        tmux_break(tmux, out, "the name of its session is too long");
 }
 
 static bool tmux_ready(const void *state) {
@@ -733,7 +733,7 @@ static void tmux_tick(void *state, int64_t now, struct drive_out *out) {
     if (tmux->stage == TMUX_BROKEN || tmux->stage == TMUX_NOTHING)
         return;
     if (tmux->by > 0 && now >= tmux->by)
-        tmux_break(tmux, out, "its screen never said that it is ready");
+        tmux_break(tmux, out, "its screen never showed that it is ready");
     else if (tmux->turn.stop_by > 0 && now >= tmux->turn.stop_by)
         tmux_break(tmux, out, "it did not stop when it was told to");
     else {

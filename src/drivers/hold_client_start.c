@@ -32,7 +32,7 @@ static void start_over(struct start *start) {
     while (word.len > 0 && word.at[word.len - 1] == '\n')
         word.len--;
     bool stands = start->exit == 0 && str_begins(word, STR("hold "));
-    start->started(start->with, stands, word.len > 0 ? word : STR("it said nothing"));
+    start->started(start->with, stands, word.len > 0 ? word : STR("it gave no reason"));
     uv_close((uv_handle_t *)&start->process, handle_closed);
     uv_close((uv_handle_t *)&start->word, handle_closed);
 }
@@ -121,7 +121,7 @@ static int start_spawn(uv_loop_t *loop, struct start *start, const struct held_s
 void held_start(uv_loop_t *loop, const struct held_spec *spec, held_started *started, void *with) {
     struct start *start = calloc(1, sizeof *start);
     if (!start) {
-        started(with, false, STR("no memory"));
+        started(with, false, STR("out of memory"));
         return;
     }
     *start = (struct start){.handles = 2, .started = started, .with = with};

@@ -5,6 +5,7 @@
 #include "engine/facts.h"
 #include "engine/request_key.h"
 #include "engine/spool.h"
+#include "engine/token.h"
 #include "sys/clock.h"
 #include "sys/crash_guard.h"
 #include "sys/log.h"
@@ -74,10 +75,11 @@ void call_was_cached(const struct op *op) {
 static void call_count(struct call *call) {
     enum error error = call_error(call);
     count_add(call->op.op, error);
-    if (error == ERROR_UNAUTHORIZED && call->caller.role == ROLE_RUN)
-        log_about(LEVEL_WARNING, &(struct log_about){.goal = call->caller.goal},
-                  "a run of %s was refused %s: %s", call->caller.actor,
-                  call->op.op ? call->op.op->name : "something", call->op.why);
+    if (error != ERROR_UNAUTHORIZED || call->caller.role != ROLE_RUN)
+        return;
+    struct log_about about = caller_about(&call->caller);
+    log_about(LEVEL_WARNING, &about, "%s was refused %s: %s", call->caller.actor,
+              call->op.op ? call->op.op->name : "an unknown operation", call->op.why);
 }
 
 /* ---- life cycle ---- */
@@ -177,7 +179,7 @@ enum error call_error(const struct call *call) {
 
 const char *call_why(const struct call *call) {
     if (atomic_load(&call->state) == CALL_EXPIRED)
-        return is_slow(call) ? "It is still being computed." : "";
+        return is_slow(call) ? "The result is still being computed; repeat the request." : "";
     return call->input ? call->input->why : call->op.why;
 }
 
@@ -279,8 +281,8 @@ static bool built(struct call *call, void (*make)(void *), struct building *buil
     building->made = false;
     if (result == CRASH_GUARD_MEMORY)
         return op_refuse(&call->op, ERROR_NO_MEMORY, "%s", "");
-    log_error("%s could not be carried out: %s", call->op.op->name, report.why);
-    return op_refuse(&call->op, ERROR_QUARANTINED, "What is stored about it contradicts itself.");
+    log_error("the operation %s failed: %s", call->op.op->name, report.why);
+    return op_refuse(&call->op, ERROR_QUARANTINED, "The stored data about it is inconsistent.");
 }
 
 /* ---- writing ---- */
@@ -299,11 +301,12 @@ static bool signal_is_fit(struct call *call, const struct signal *signal) {
             signal->describe.command)) /* if it were redacted, it would be another command */
         return op_refuse(
             &call->op, ERROR_INVALID,
-            "The command contains what looks like a secret, and would be stored. Put the secret into "
+            "The command contains a likely secret and would be stored. Put the secret into "
             "the environment or a file.");
     if (signal->body.len > LIMIT_PLAN)
-        return op_refuse(&call->op, ERROR_INVALID, "This has %zu bytes; at most %d are kept.",
-                         signal->body.len, LIMIT_PLAN);
+        return op_refuse(&call->op, ERROR_INVALID,
+                         "The request has %zu bytes; at most %d can be stored.", signal->body.len,
+                         LIMIT_PLAN);
     return true;
 }
 
@@ -490,7 +493,7 @@ static void result_send(struct call *call, const struct store_answer *answer) {
     if (!safe_is_on(&call->context->ledger_thread->safe) ||
         (whole && call->op.error != ERROR_NO_MEMORY))
         return; /* bytes that are not text cannot become JSON, and fail as if there were no memory */
-    op_refuse(&call->op, ERROR_STORE_AWAY, "What is stored is damaged and cannot be shown.");
+    op_refuse(&call->op, ERROR_STORE_AWAY, "The stored data is damaged and cannot be shown.");
 }
 
 static bool answer_is_there(struct call *call, const struct store_answer *answer) {
@@ -524,7 +527,8 @@ static bool slow_send(struct call *call) {
         return true;
     json_decref(call->op.result);
     call->op.result = NULL;
-    return op_refuse(&call->op, ERROR_BUSY, "Too many requests of this kind wait. Try again.");
+    return op_refuse(&call->op, ERROR_BUSY,
+                     "Too many requests of this kind are waiting. Try again later.");
 }
 
 static struct call *call_of(struct lookup *lookup) {

@@ -23,14 +23,14 @@ static void examine_call(void *with) {
     store_examine(str_of(examiner->where), &options, &found);
     bool sound = found.verdict == EXAMINE_SOUND, damaged = found.verdict == EXAMINE_DAMAGED;
     if (sound)
-        log_info("the store was examined and is sound: %llu goals and %llu records in %.1f s",
+        log_info("the store was examined, no damage found: %llu goals and %llu records in %.1f s",
                  (unsigned long long)found.goals, (unsigned long long)found.records,
                  (double)(clock_boot() - began) / SECONDS(1));
     if (sound || (!damaged && atomic_load(&examiner->ending)))
         return;
     atomic_store(&examiner->failed, true);
     if (!damaged) {
-        log_warning("the store could not be examined: %s; the next start does it", found.why);
+        log_warning("the store could not be examined: %s; the next start tries again", found.why);
         return;
     }
     findings_log(&found);
@@ -49,7 +49,7 @@ static void *examiner_run(void *with) {
         must_failed(__FILE__, __LINE__, report.why);
     if (result == CRASH_GUARD_MEMORY) {
         atomic_store(&examiner->failed, true);
-        log_warning("the store could not be examined: out of memory; the next start does it");
+        log_warning("the store could not be examined: out of memory; the next start tries again");
     }
     return NULL;
 }

@@ -261,7 +261,7 @@ static struct store *store_for_reading(const char *where, char *error, size_t er
 
 static bool trouble(struct follow *follow, const char *why) {
     if (!follow->troubled)
-        log_warning("the log cannot be read for those who follow it: %s; it is tried again", why);
+        log_warning("records cannot be read for clients that follow events: %s; trying again", why);
     follow->troubled = true;
     return false;
 }

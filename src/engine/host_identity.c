@@ -186,7 +186,7 @@ void host_remember(const char *folder, struct str store, uint32_t host) {
     number_line(store, host, line, sizeof line);
     if (host_recall(folder, store) != host &&
         !file_replace(folder, "host.number", line, strlen(line), true))
-        log_warning("the number of this host cannot be noted in %s: %s", folder, strerror(errno));
+        log_warning("the number of this host cannot be stored in %s: %s", folder, strerror(errno));
 }
 
 uint32_t host_choose(struct store *store, struct str addr, uint32_t wanted, uint32_t had,

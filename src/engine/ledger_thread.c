@@ -86,14 +86,14 @@ static void log_changes(const struct ledger_view *before, const struct ledger_vi
         log_warning("this host lost its row in the store: %.*s; joining again",
                     STR_ARG(now->deposition));
     if (before->takeovers != now->takeovers)
-        log_warning("a neighbour stopped beating; its goals are being taken over");
+        log_warning("another host lost its lease; this host takes over its goals");
     if (before->quarantined != now->quarantined)
         log_error(
-            "a goal was set aside: a decision about it broke a promise, or the database refused it");
+            "a goal was quarantined: a decision about it failed an internal check, or the database refused it");
     if (before->dropped != now->dropped)
         log_error("the database refused a goal and its quarantine: %s", trouble);
     if (before->trouble.len == 0 && now->trouble.len > 0)
-        log_warning("the store is in trouble: %s", trouble);
+        log_warning("the store reports an error: %s", trouble);
     if (before->trouble.len > 0 && now->trouble.len == 0)
         log_info("the store answers again");
 }
@@ -103,16 +103,15 @@ static void back_log(struct ledger_thread *ledger_thread, const struct ledger_vi
     enum { SHOWN = 64 };
     static struct act_row rows[SHOWN];
     uint32_t count = act_log_behind(ledger_thread->acts, now->back_from, rows, SHOWN);
-    log_about(
-        LEVEL_ERROR, &(struct log_about){.incident = true},
-        "the store has gone back to an earlier time: batches %llu to %llu of this host are "
-        "missing, with the records of %u effects that it has acted on. A new era begins: what "
-        "was ready or running is unconfirmed, and nothing is done twice. Look at what was "
-        "reported since then",
-        (unsigned long long)now->back_from + 1, (unsigned long long)now->back_to, count);
+    log_about(LEVEL_ERROR, &(struct log_about){.incident = true},
+              "the store was set back to an earlier state: batches %llu to %llu of this host "
+              "are missing, with the records of %u effects that it has acted on. A new era "
+              "begins: effects that were ready or running are unconfirmed, and none is "
+              "repeated. Check what was reported since then",
+              (unsigned long long)now->back_from + 1, (unsigned long long)now->back_to, count);
     for (uint32_t i = 0; i < count && i < SHOWN; i++)
         log_about(LEVEL_WARNING, &(struct log_about){.goal = rows[i].goal, .effect = rows[i].n + 1},
-                  "was acted on (%s), and the store has lost the record of it",
+                  "this effect was acted on (%s), but the store has lost its record",
                   EFFECTS[rows[i].kind].name);
 }
 
@@ -140,8 +139,8 @@ static void acts_note(struct ledger_thread *ledger_thread) {
     ledger_thread->noted_at = now;
     bool good = act_log_write(log);
     if (!good && !ledger_thread->note_failed)
-        log_error("what this host acts on cannot be noted in its state folder: a store that goes "
-                  "back would not be noticed after a restart");
+        log_error("the act log in the state folder cannot be written: after a restart, this host "
+                  "would not notice that the store was set back");
     ledger_thread->note_failed = !good;
 }
 
@@ -195,7 +194,7 @@ static void ticks_end(struct ledger_thread *ledger_thread, bool at_rest) {
     if (!ledger_thread->ticks.first ||
         !(away || (ledger_has_looked(ledger_thread->ledger) && (at_rest || commits > 1))))
         return;
-    log_info("tick ends: %s, %llu commits", away ? "the store is away" : "done",
+    log_info("tick ends: %s, %llu commits", away ? "the store does not answer" : "done",
              (unsigned long long)commits);
     for (struct input *input; (input = input_pop(&ledger_thread->ticks));) {
         input->error = away ? ERROR_STORE_AWAY : ERROR_NONE;

@@ -108,6 +108,6 @@ bool policy_of_text(struct str text, const struct texts *set, struct arena *aren
         config_load_text(as_file(text, arena), "the policy", &source, problems);
     if (settings && settings_take(settings, arena, ret))
         return true;
-    snprintf(why, why_size, "%s", settings ? "there is no memory" : problems->problems[0]);
+    snprintf(why, why_size, "%s", settings ? "out of memory" : problems->problems[0]);
     return false;
 }

@@ -139,9 +139,9 @@ static struct settings *load_again(struct daemon_context *context, char *why, si
     struct config_report *report = calloc(1, sizeof *report);
     struct settings *settings = report ? config_load(context->config, report) : NULL;
     if (!settings)
-        snprintf(why, why_size, "%s", report ? report->problems[0] : "there is no memory");
+        snprintf(why, why_size, "%s", report ? report->problems[0] : "out of memory");
     for (uint32_t i = 0; report && !settings && i < report->count && i < CONFIG_PROBLEMS; i++)
-        log_error("the settings stay as they were: %s", report->problems[i]);
+        log_error("the settings were not reloaded: %s", report->problems[i]);
     if (report && report->count > 1) {
         size_t used = strlen(why);
         snprintf(why + used, why_size - used, " (and %u more)", report->count - 1);
@@ -186,12 +186,12 @@ static json_t *reload(struct daemon_context *context, struct str actor, char *wh
         struct str words = {r.words.at, r.words.len};
         policy_send(context, r.after, actor, words, hash);
         log_info("settings reloaded by %.*s: %.*s", STR_ARG(actor),
-                 STR_ARG(words.len ? words : STR("nothing is new")));
-        result = json_pack("{s:o, s:s, s:O}", "file", json_text(r.after->source.file), "policy",
-                           hash, "changed", r.changes);
+                 STR_ARG(words.len ? words : STR("no changes")));
+        result = json_pack("{s:o, s:s, s:O}", "file", json_text(r.after->source.file), "policy", hash,
+                           "changed", r.changes);
         context_settings_set(context, r.after);
     } else {
-        snprintf(why, why_size, "there is no memory to reload the settings");
+        snprintf(why, why_size, "out of memory while reloading the settings");
         config_free(r.after);
     }
     json_decref(r.changes);

@@ -55,14 +55,14 @@ static void pass_run(struct pass *pass) {
         if (result == CRASH_GUARD_BROKEN)
             must_failed(__FILE__, __LINE__, report.why);
         if (result == CRASH_GUARD_MEMORY) {
-            log_warning("retention: out of memory; it goes on later");
+            log_warning("retention: out of memory; trying again later");
             return;
         }
         rest(pass->retainer, retain_rest_us(pass->retain));
     } while (pass->going && !atomic_load(&pass->retainer->ending) && clock_calm_for() >= CALM_FOR &&
              !safe_is_on(pass->retainer->safe));
     if (retain_failed(pass->retain))
-        log_warning("retention: %s; it goes on later", retain_failed(pass->retain));
+        log_warning("retention: %s; trying again later", retain_failed(pass->retain));
     pass_log(retain_report(pass->retain));
 }
 
@@ -72,7 +72,7 @@ static bool calm_await(struct retainer *retainer) {
     bool warned = false;
     while (clock_calm_for() < CALM_FOR && !atomic_load(&retainer->ending)) {
         if (!warned)
-            log_info("retention: nothing is dropped before the clock has not leapt for a day");
+            log_info("retention: paused until a day after the last clock step");
         warned = true;
         rest(retainer, SECONDS(LOOK_EVERY_SECONDS));
     }

@@ -121,8 +121,7 @@ static void append_all(struct spool *spool) {
     if (safe)
         spool->tail = at;
     else if (ftruncate(spool->fd, (off_t)spool->tail) != 0)
-        log_error("what could not be written to the spool cannot be taken out again: %s",
-                  strerror(errno));
+        log_error("a partial write to the spool cannot be undone: %s", strerror(errno));
     pthread_mutex_unlock(&spool->lock);
     while (waiting) {
         struct waiting *next = waiting->next;
@@ -196,8 +195,8 @@ static bool refused_keep(struct spool *spool, const struct input *input) {
     if (file)
         kept = fclose(file) == 0 && kept;
     log_about(LEVEL_WARNING, &(struct log_about){.goal = input->signal.goal, .incident = true},
-              "a report that was spooled is refused (%s); it %s spool.refused",
-              ERRORS[input->error].code, kept ? "is kept in" : "cannot be written to");
+              "a spooled report was refused (%s); it %s spool.refused", ERRORS[input->error].code,
+              kept ? "is kept in" : "cannot be written to");
     return kept;
 }
 
@@ -223,8 +222,7 @@ static void handed_over(struct input *input) {
 static bool hand_over(struct spool *spool, struct str body) {
     struct signal signal = {0};
     if (!signal_decode(body, &signal)) {
-        return bytes_keep(spool, body,
-                          "a spooled report is of a kind that this build does not know");
+        return bytes_keep(spool, body, "a spooled report has a kind that this build does not know");
     }
     struct input *input = input_make(&signal, spool);
     if (!input)
@@ -267,7 +265,7 @@ static void let_go(struct spool *spool, uint64_t up_to) {
         spool->head = spool->tail = 0;
     pthread_mutex_unlock(&spool->lock);
     if (empty)
-        log_info("what was spooled has reached the store");
+        log_info("all spooled reports have reached the store");
 }
 
 struct draining {
@@ -357,8 +355,7 @@ static bool tail_find(struct spool *spool, uint64_t size, struct arena *arena) {
     arena_reset(arena);
     char *rest = arena_take(arena, size - at, 1);
     return pread(spool->fd, rest, size - at, (off_t)at) == (ssize_t)(size - at) &&
-           bytes_keep(spool, (struct str){rest, size - at},
-                      "the spool does not end as it should") &&
+           bytes_keep(spool, (struct str){rest, size - at}, "the end of the spool is damaged") &&
            ftruncate(spool->fd, (off_t)at) == 0;
 }
 
@@ -386,7 +383,7 @@ struct spool *spool_open(const char *folder, struct ledger_thread *ledger_thread
     if (file_open(spool) && pthread_create(&spool->thread, NULL, spool_run, spool) == 0)
         return spool;
     snprintf(error, error_size,
-             "The spool in %s cannot be opened: %s. Check that the folder is yours.", folder,
+             "The spool in %s cannot be opened: %s. Check the owner of the folder.", folder,
              strerror(errno));
     if (spool->fd >= 0)
         close(spool->fd);

@@ -30,7 +30,7 @@ static bool damaged_replace(const struct opening *opening, struct examination *f
         snprintf(error, error_size, "The store is damaged (%s). %s", found->why, mend.error);
         return false;
     }
-    safe_enter(opening->safe, "The store is damaged (%s). It was set aside as %s.", found->why,
+    safe_enter(opening->safe, "The store is damaged (%s). It was renamed to %s.", found->why,
                place);
     return true;
 }
@@ -40,7 +40,7 @@ static bool damaged_replace(const struct opening *opening, struct examination *f
 static bool missing_replace(const struct opening *opening, char *error, size_t error_size) {
     struct mend mend = {.path = store_address_file(opening->where), .at = clock_wall()};
     struct examination found = {.why =
-                                    "it was found damaged earlier, and nothing stood in its place"};
+                                    "it was found damaged earlier and has not been replaced"};
     char place[MEND_PATH];
     if (!mend_newest_aside(mend.path, place))
         return true;
@@ -48,12 +48,11 @@ static bool missing_replace(const struct opening *opening, char *error, size_t e
         snprintf(error, error_size, "%s", mend.error);
         return false;
     }
-    safe_enter(opening->safe, "The store was damaged. It was set aside as %s.", place);
+    safe_enter(opening->safe, "The store was damaged. It was renamed to %s.", place);
     return true;
 }
 
-#define HALF_FILLED \
-    "The store was being filled when that was cut off. Run the import or the restore again."
+#define HALF_FILLED "An import or a restore into this store was interrupted. Run it again."
 
 /* STORE-10: safe mode survives a restart of the daemon. */
 static bool mark_follow(const struct opening *opening, char *error, size_t error_size) {
@@ -69,7 +68,7 @@ static bool mark_follow(const struct opening *opening, char *error, size_t error
     if (safe && strcmp(place, LOAD_MARK) == 0)
         safe_enter(opening->safe, HALF_FILLED);
     else if (safe)
-        safe_enter(opening->safe, "The store was damaged. It was set aside as %s.", place);
+        safe_enter(opening->safe, "The store was damaged. It was renamed to %s.", place);
     return true;
 }
 
@@ -96,14 +95,14 @@ static bool verdict_follow(const struct opening *opening, struct examination *fo
         return true;
     case EXAMINE_NEWER:
         safe_enter(opening->safe,
-                   "The store is left as it is: %s. Update this build, or name another store.",
+                   "The store was not changed: %s. Update this build, or use another store.",
                    found->why);
         return true;
     case EXAMINE_AWAY:
         if (sqlite)
             safe_enter(opening->safe, "The store cannot be read: %s.", found->why);
         else
-            log_warning("the store is away, and is tried again: %s", found->why);
+            log_warning("the store does not answer: %s; trying again", found->why);
         return true; /* a server may come back: its requests fail until then */
     default: return true;
     }
@@ -113,7 +112,7 @@ static bool verdict_follow(const struct opening *opening, struct examination *fo
 static bool migrate(const struct opening *opening, char *error, size_t error_size) {
     struct store *store = store_open_beside(str_of(opening->where), error, error_size);
     if (!store) {
-        safe_enter(opening->safe, "The store could not be brought up to date: %s", error);
+        safe_enter(opening->safe, "The store could not be migrated: %s", error);
         return false;
     }
     store_close(store);
@@ -166,7 +165,7 @@ static bool server_is_old(const struct opening *opening) {
         if (!server_is_stuck(opening, why, sizeof why))
             return false;
     }
-    safe_enter(opening->safe, "The store could not be brought up to date: %s", why);
+    safe_enter(opening->safe, "The store could not be migrated: %s", why);
     return true;
 }
 

@@ -169,6 +169,19 @@ bool tokens_lend(struct tokens *tokens, const struct caller *caller, char text[T
     return kept;
 }
 
+bool tokens_of_run(struct tokens *tokens, const char *run, struct caller *ret) {
+    bool found = false;
+    pthread_mutex_lock(&tokens->lock);
+    for (size_t i = 0; i < tokens->lent.cap && !found; i++) {
+        const struct token *token = tokens->lent.slots[i].value;
+        found = token && strcmp(token->caller.run, run) == 0;
+        if (found)
+            *ret = token->caller;
+    }
+    pthread_mutex_unlock(&tokens->lock);
+    return found;
+}
+
 void tokens_take_back(struct tokens *tokens, struct str text) {
     struct hash hash = sha256(text);
     pthread_mutex_lock(&tokens->lock);
@@ -185,10 +198,10 @@ static bool expiry_read(struct op_call *call, int64_t *ret) {
     }
     if (text.len > 0 && time_parse(text, ret))
         return *ret > call->at ? true
-                               : op_refuse(call, ERROR_INVALID, "\"expires\" lies in the past.");
+                               : op_refuse(call, ERROR_INVALID, "\"expires\" is in the past.");
     if (text.len > 0 && (!span_parse(text, &span) || span <= 0))
         return op_refuse(call, ERROR_INVALID,
-                         "\"expires\" is a span such as 12h or 30d, a time, or never.");
+                         "\"expires\" must be a duration such as 12h or 30d, a time, or never.");
     *ret = time_after(call->at, span);
     return true;
 }
@@ -197,14 +210,13 @@ static bool bound_as_it_must(struct op_call *call) {
     const struct op_args *args = &call->args;
     bool of_run = args->role == ROLE_RUN;
     if (args->role == ROLE_NOBODY)
-        return op_refuse(call, ERROR_INVALID, "\"role\" is human, overseer, run or reader.");
+        return op_refuse(call, ERROR_INVALID, "\"role\" must be human, overseer, run or reader.");
     if (of_run && (args->goal.len == 0 || args->run.len == 0 || args->actor.len == 0))
-        return op_refuse(
-            call, ERROR_INVALID,
-            "A run's token is bound: \"goal\", \"run\" and \"actor\" have to be said.");
+        return op_refuse(call, ERROR_INVALID,
+                         "A token for a run needs \"goal\", \"run\" and \"actor\".");
     if (!of_run && (args->goal.len > 0 || args->run.len > 0 || args->assignment.len > 0))
         return op_refuse(call, ERROR_INVALID,
-                         "\"goal\", \"run\" and \"assignment\" are for the role run alone.");
+                         "\"goal\", \"run\" and \"assignment\" are only for the role run.");
     return true;
 }
 
@@ -245,7 +257,7 @@ static void result_put(struct op_call *call, const struct token *token, const ch
 }
 
 static bool not_kept(struct op_call *call) {
-    return op_refuse(call, ERROR_INTERNAL, "The file of tokens cannot be written: %s.",
+    return op_refuse(call, ERROR_INTERNAL, "The token file cannot be written: %s.",
                      strerror(errno));
 }
 
@@ -253,7 +265,8 @@ static bool not_kept(struct op_call *call) {
 static bool token_add(struct tokens *tokens, struct op_call *call, const struct token *token) {
     expired_drop(tokens, call->at);
     if (tokens->count == LIMIT_TOKENS)
-        return op_refuse(call, ERROR_BUSY, "There are %d tokens; revoke some.", LIMIT_TOKENS);
+        return op_refuse(call, ERROR_BUSY, "The limit of %d tokens is reached; revoke some.",
+                         LIMIT_TOKENS);
     if (!token_keep(tokens, token))
         return op_refuse(call, ERROR_NO_MEMORY, "%s", "");
     if (tokens_save(tokens))
@@ -276,7 +289,7 @@ void token_create_answer(struct daemon_context *context, struct op_call *call) {
     if (!kept)
         return;
     token_id(&token, id);
-    log_info("token %s for %s (%s) was made by %s", id, token.caller.actor,
+    log_info("token %s for %s (%s) was created by %s", id, token.caller.actor,
              name_of(&ROLE_NAMES, token.caller.role), token.by);
     result_put(call, &token, text);
 }
@@ -359,7 +372,7 @@ void token_rotate_answer(struct daemon_context *context, struct op_call *call) {
     if (!done)
         return;
     token_id(&token, id);
-    log_info("token %.*s was replaced by %s, by %s", STR_ARG(call->args.token), id,
+    log_info("token %.*s was replaced with %s by %s", STR_ARG(call->args.token), id,
              call->caller->actor);
     result_put(call, &token, text);
 }

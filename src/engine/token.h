@@ -8,6 +8,7 @@
 
 #include "engine/context.h"
 #include "ops/op.h"
+#include "sys/log.h"
 
 enum { TOKEN_TEXT = 47 }; /* ovs_ and 43 characters of base64url: 256 random bits */
 
@@ -27,6 +28,16 @@ uint32_t tokens_count(struct tokens *tokens);
  * in; one that is not empty is registered again after a restart. False: no memory. */
 bool tokens_lend(struct tokens *tokens, const struct caller *caller, char text[TOKEN_TEXT + 1]);
 void tokens_take_back(struct tokens *tokens, struct str text);
+/* The caller with the token that this run was lent. False: the run has none. */
+bool tokens_of_run(struct tokens *tokens, const char *run, struct caller *ret);
+
+/* Log lines about a run that calls: goal, task and run, as runs/run_log.h has them. */
+static inline struct log_about caller_about(const struct caller *caller) {
+    struct log_about about = {.goal = caller->goal, .task = str_of(caller->task)};
+    if (!id_parse(str_of(caller->run), &about.run))
+        about.run = (struct id){0};
+    return about;
+}
 
 /* The operations: see answer_locally.h. */
 void token_create_answer(struct daemon_context *context, struct op_call *call);

@@ -145,14 +145,13 @@ static bool set_aside(const char *path, char *error, size_t error_size) {
     char aside[PATH_MAX];
     snprintf(aside, sizeof aside, "%.*s.damaged", (int)sizeof aside - 16, path);
     if (rename(path, aside) != 0) {
-        snprintf(error, error_size, "The file %s cannot be understood, and not be set aside: %s.",
-                 path, strerror(errno));
+        snprintf(error, error_size, "The token file %s is damaged and cannot be renamed: %s.", path,
+                 strerror(errno));
         return false;
     }
-    log_error(
-        "the file of tokens could not be understood and was set aside as %s; those behind the "
-        "damage are no longer valid",
-        aside);
+    log_error("the token file is damaged and was renamed to %s; tokens after the damage are no "
+              "longer valid",
+              aside);
     return true;
 }
 
@@ -160,7 +159,7 @@ bool token_file_read(const char *folder, bool (*taken)(void *with, const struct 
                      void *with, char *error, size_t error_size) {
     char path[PATH_MAX];
     if (snprintf(path, sizeof path, "%s/tokens", folder) >= (int)sizeof path) {
-        snprintf(error, error_size, "The state folder's name is too long.");
+        snprintf(error, error_size, "The path of the state folder is too long.");
         return false;
     }
     FILE *file = fopen(path, "re");

@@ -69,11 +69,11 @@ static bool target_fetch(struct git_call *call, const struct git_repo *repo,
 static bool conflict_read(struct git_call *call, const struct git_run *run, struct str conflict,
                           struct str ret[3]) {
     if (!git_is_commit_name(conflict))
-        return git_fail(call, GIT_REFUSED, "a conflict is named by its whole id");
+        return git_fail(call, GIT_REFUSED, "a conflict must be named by its full id");
     int status =
         git_try(call, GIT_RESOLVE, GIT_ARGS(git_ref(call, GIT_REF_CONFLICT, run->run, conflict)));
     if (status > 0 || (status == 0 && !str_equal(git_line(call), conflict)))
-        return git_fail(call, GIT_REFUSED, "%.*s is no conflict of run %.*s", STR_ARG(conflict),
+        return git_fail(call, GIT_REFUSED, "%.*s is not a conflict of run %.*s", STR_ARG(conflict),
                         STR_ARG(run->run));
     for (int i = 0; i < 3; i++) {
         struct str name = arena_format(call->arena, "%.*s^%d", STR_ARG(conflict), i + 1);
@@ -307,7 +307,7 @@ struct git_answer git_candidate_make(const struct git_context *context, const st
 
 int git_candidate_is_here(struct git_call *call, const struct git_run *run, struct str commit) {
     if (!git_is_commit_name(commit)) {
-        git_fail(call, GIT_REFUSED, "a candidate is named by its whole commit id");
+        git_fail(call, GIT_REFUSED, "a candidate must be named by its full commit id");
         return -1;
     }
     int status =
@@ -320,7 +320,7 @@ int git_candidate_is_here(struct git_call *call, const struct git_run *run, stru
 static bool is_candidate(struct git_call *call, const struct git_run *run, struct str commit) {
     int here = git_candidate_is_here(call, run, commit);
     if (here == 0)
-        git_fail(call, GIT_REFUSED, "%.*s is no candidate of run %.*s", STR_ARG(commit),
+        git_fail(call, GIT_REFUSED, "%.*s is not a candidate of run %.*s", STR_ARG(commit),
                  STR_ARG(run->run));
     return here > 0;
 }

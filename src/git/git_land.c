@@ -53,7 +53,7 @@ static bool lane_find(struct git_call *call, const struct git_repo *repo, const 
     lane->own = landing->how == GIT_AS_BRANCH || landing->how == GIT_AS_PULL_REQUEST;
     lane->where = landing->how == GIT_AS_PULL_REQUEST ? repo->remote : repo->source;
     if (!lane->where.len)
-        return git_fail(call, GIT_REFUSED, "there is no remote for a pull request");
+        return git_fail(call, GIT_REFUSED, "no remote is configured for a pull request");
     lane->ref = lane->own ? git_ref(call, GIT_REF_BRANCH, run->goal, run->run)
                           : arena_format(call->arena, "refs/heads/%.*s", STR_ARG(landing->target));
     lane->seen = git_ref(call, GIT_REF_TARGET, run->run, STR(""));

@@ -280,7 +280,7 @@ bool git_merge_is_own(struct git_call *call, struct str base, struct str theirs,
     for (uint32_t i = 0; i < lands.count; i++)
         if (!git_change_find(&own, lands.list[i].path))
             return git_fail(call, GIT_REFUSED,
-                            "%.*s would change on the branch, and the run did not change it",
+                            "%.*s would change on the branch, although the run did not change it",
                             STR_ARG(lands.list[i].path));
     return true;
 }

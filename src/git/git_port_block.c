@@ -69,7 +69,7 @@ struct git_answer git_ports_hold(const struct git_context *context, struct str r
         bool held = false;
         uint32_t port = block_find(&call, run, first_port, count, &held);
         if (!port)
-            git_fail(&call, GIT_REFUSED, "every block of ports is taken");
+            git_fail(&call, GIT_REFUSED, "every block of ports is in use");
         else if (held || git_file_write(&call, block_path(&call, port), run))
             *ret_port = (uint16_t)port;
     }

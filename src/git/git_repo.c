@@ -72,7 +72,7 @@ bool git_name_check(struct git_call *call, struct str name) {
 bool git_run_check(struct git_call *call, const struct git_run *run) {
     call->at_us = run->at_us;
     if (!git_is_commit_name(run->base))
-        return git_fail(call, GIT_REFUSED, "the base of a run is a whole commit id");
+        return git_fail(call, GIT_REFUSED, "the base of a run must be a full commit id");
     return git_name_check(call, run->goal) && git_name_check(call, run->run);
 }
 
@@ -82,12 +82,12 @@ bool git_low_water(struct git_call *call) {
     if (!git_folder_make(call, call->context->state))
         return false;
     if (statvfs(arena_cstr(call->arena, call->context->state), &seen) < 0)
-        return git_fail_errno(call, "cannot see how full the disk is at", call->context->state);
+        return git_fail_errno(call, "cannot read the free disk space at", call->context->state);
     uint64_t left = (uint64_t)seen.f_bavail * seen.f_frsize;
     if (left < call->context->low_water)
-        return git_fail(call, GIT_NO_SPACE, "%llu MiB free, %llu are wanted before anything begins",
-                        (unsigned long long)(left >> 20),
-                        (unsigned long long)(call->context->low_water >> 20));
+        return git_fail(
+            call, GIT_NO_SPACE, "only %llu MiB are free; work starts only with at least %llu MiB",
+            (unsigned long long)(left >> 20), (unsigned long long)(call->context->low_water >> 20));
     return true;
 }
 
@@ -136,7 +136,7 @@ bool git_lock(struct git_call *call, struct str name) {
         return true;
     }
     close(fd);
-    return git_fail(call, GIT_BUSY, "somebody else works on %.*s", STR_ARG(name));
+    return git_fail(call, GIT_BUSY, "another process is using %.*s", STR_ARG(name));
 }
 
 /* Runs share a fixed number of lock files, so that none has to be deleted. */
@@ -294,7 +294,7 @@ static bool private_ensure(struct git_call *call) {
         return false;
     bool made = lock_wait(call, fd, LOCK_EX)
                     ? git_exists(call, call->private_clone) || private_make(call)
-                    : git_fail(call, GIT_BUSY, "our clone is being made");
+                    : git_fail(call, GIT_BUSY, "the local clone is being created");
     close(fd);
     return made;
 }
@@ -314,7 +314,7 @@ bool git_repo_open(struct git_call *call, const struct git_repo *repo) {
     bool held = lock_wait(call, fd, LOCK_SH);
     lock_keep(call, fd);
     if (!held)
-        return git_fail(call, GIT_BUSY, "our clone is being made");
+        return git_fail(call, GIT_BUSY, "the local clone is being created");
     if (!git_exists(call, call->clone))
         return git_fail(call, GIT_REFUSED, "there is no clone of %.*s yet", STR_ARG(repo->source));
     return config_keep(call, call->clone) && private_ensure(call) &&
@@ -360,7 +360,7 @@ static bool default_branch(struct git_call *call, const struct git_repo *repo, s
     struct str line = git_line(call);
     const char *tab = memchr(line.at, '\t', line.len);
     if (!str_begins(line, BEFORE) || !tab)
-        return git_fail(call, GIT_REFUSED, "%.*s has no default branch; say which one is meant",
+        return git_fail(call, GIT_REFUSED, "%.*s has no default branch; set repo.default_branch",
                         STR_ARG(repo->source));
     *ret = arena_copy(call->arena,
                       (struct str){line.at + BEFORE.len, (size_t)(tab - line.at) - BEFORE.len});

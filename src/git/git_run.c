@@ -457,10 +457,10 @@ static int child_carry(struct git_call *call, struct child *child, enum git_comm
     call->err = arena_copy(call->arena, (struct str){child->errors, child->errors_length});
     buffer_free(&child->output);
     if (child->too_long)
-        git_fail(call, GIT_TOO_LONG, "git was ended after %lld s: %s",
+        git_fail(call, GIT_TOO_LONG, "git was killed after %lld s: %s",
                  (long long)((git_now_ms() - begun_ms) / 1000), GIT_ROWS[command].line);
     if (child->too_much)
-        git_fail(call, GIT_TOO_MUCH, "git said more than %zu bytes: %s", child->output_most,
+        git_fail(call, GIT_TOO_MUCH, "git printed more than %zu bytes: %s", child->output_most,
                  GIT_ROWS[command].line);
     return git_well(call) ? status : -1;
 }

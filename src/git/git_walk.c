@@ -108,7 +108,7 @@ bool git_rows_read(struct git_call *call, struct str text, struct git_index_rows
         struct str row = {text.at, strnlen(text.at, text.len)};
         const char *tab = memchr(row.at, '\t', row.len);
         if (!tab || tab - row.at != 49 || row.len == text.len)
-            return git_fail(call, GIT_FAILED, "git lists files in a way that is not known");
+            return git_fail(call, GIT_FAILED, "git lists files in an unknown format");
         struct str path = {tab + 1, (size_t)(row.at + row.len - tab - 1)};
         ret->at[ret->count++] = (struct git_index_row){
             .path = path, .hash = {row.at + 7, 40}, .mode = (uint32_t)strtoul(row.at, NULL, 8)};
@@ -203,7 +203,7 @@ static bool rules_copy(struct git_walk *walk, struct str path, struct git_stat s
     struct str copy =
         arena_format(walk->call->arena, "%.*s/%.*s", STR_ARG(walk->copy_path), STR_ARG(path));
     if (!git_file_read(walk->call, copy, GIT_FILE_BYTES, &text))
-        return git_fail(walk->call, GIT_FAILED, "a copy of ours cannot be read");
+        return git_fail(walk->call, GIT_FAILED, "a copied file cannot be read");
     attributes_add(walk, path, text);
     return true;
 }

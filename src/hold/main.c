@@ -167,7 +167,7 @@ static void hold_undo(struct hold *hold) {
 
 static struct trouble hold_begin(struct hold *hold) {
     if (!tree_possible() || !boot_read(&hold->boot) || !process_started(getpid(), &hold->started))
-        return (struct trouble){"/proc does not say who is whose child", ENOSYS};
+        return (struct trouble){"/proc does not list child processes", ENOSYS};
     if (prctl(PR_SET_CHILD_SUBREAPER, 1))
         return (struct trouble){"cannot be a subreaper", errno};
     const char *refused = memory_open(hold);
@@ -177,7 +177,7 @@ static struct trouble hold_begin(struct hold *hold) {
     if (!code)
         code = loop_open(hold);
     if (code)
-        return (struct trouble){"cannot open what it needs", code};
+        return (struct trouble){"cannot open its files", code};
     struct trouble trouble = socket_open(hold);
     if (!trouble.code)
         trouble = agent_start(hold);

@@ -39,10 +39,10 @@ const char *memory_open(struct hold *hold) {
     if (hold->memory < 0)
         return "cannot open hold.state";
     if (fcntl(hold->memory, F_OFD_SETLK, &(struct flock){.l_type = F_WRLCK}))
-        return "another hold stands here";
+        return "another hold uses this folder";
     bool begun = false;
     hold->records = memory_each(hold->memory, start_see, &begun);
-    return begun ? "a run began here before" : NULL;
+    return begun ? "a run was already started in this folder" : NULL;
 }
 
 bool memory_keep(struct hold *hold, const struct hold_record *record, bool durable) {

@@ -132,7 +132,7 @@ void output_acked(struct hold *hold, uint64_t offset) {
 /* ---- stderr ---- */
 
 static void errors_turn(struct errors *errors) {
-    static const char NOTE[] = "[what was said before is in err.log.1, or was dropped]\n";
+    static const char NOTE[] = "[earlier output is in err.log.1, or was dropped]\n";
     errors->lost |= access("err.log.1", F_OK) == 0;
     int next = rename("err.log", "err.log.1")
                    ? -1

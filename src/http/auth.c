@@ -55,19 +55,35 @@ static bool origin_is_own(const struct http_request *request, const char *origin
 static enum error browser_check(struct http_request *request, char *why, size_t size) {
     const char *origin = http_request_header(request, "Origin");
     if (!host_is_ours(request))
-        return refuse(ERROR_UNAUTHORIZED, why, size,
-                      "The Host header names nobody here; server.hosts lists further names.");
+        return refuse(
+            ERROR_UNAUTHORIZED, why, size,
+            "The Host header does not name this server; add further names to server.hosts.");
     if (!origin)
         return ERROR_NONE;
     if (!origin_is_own(request, origin) && !origin_is_allowed(request, origin))
         return refuse(
             ERROR_UNAUTHORIZED, why, size,
-            "Pages of that origin may not ask here; server.origins lists those that may.");
+            "Requests from that origin are not allowed; server.origins lists the allowed ones.");
     request->origin = origin;
     return ERROR_NONE;
 }
 
 /* ---- the caller ---- */
+
+/* Logs a refusal of the run whose process is at the other end; if that is not known, of the run of the token. */
+static void run_refused_log(const struct http_request *request, const char *text, const char *why) {
+    const union MHD_ConnectionInfo *info =
+        MHD_get_connection_info(request->connection, MHD_CONNECTION_INFO_CONNECTION_FD);
+    struct caller caller = request->caller;
+    char run[PEER_RUN];
+    if (info && peer_run(info->connect_fd, run) && run[0] != 0 &&
+        !tokens_of_run(request->context->tokens, run, &caller)) {
+        caller = (struct caller){0};
+        snprintf(caller.run, sizeof caller.run, "%s", run);
+    }
+    struct log_about about = caller_about(&caller);
+    log_about(LEVEL_WARNING, &about, "%s%s", text, why);
+}
 
 /* G-03: an agent has our uid as well. A process below a hold must use the HTTP server for runs, with its token. */
 static enum error peer_read(struct http_request *request, char *why, size_t size) {
@@ -78,7 +94,7 @@ static enum error peer_read(struct http_request *request, char *why, size_t size
         snprintf(request->caller.actor, sizeof request->caller.actor, "human:%u", uid);
         return ERROR_NONE;
     case PEER_HELD:
-        log_warning("a run of an agent tried the socket for people");
+        run_refused_log(request, "a run of an agent was refused at the socket for people", "");
         return refuse(ERROR_UNAUTHORIZED, why, size,
                       "This socket is for people. A run has its own socket, with its token.");
     default:
@@ -94,7 +110,7 @@ static enum error caller_find(struct http_request *request, char *why, size_t si
     if (!sent && request->over_unix && !request->for_runs)
         return peer_read(request, why, size);
     if (!sent)
-        return refuse(ERROR_UNAUTHENTICATED, why, size, "There is no token.");
+        return refuse(ERROR_UNAUTHENTICATED, why, size, "A token is missing.");
     if (strncasecmp(sent, "Bearer ", 7) != 0)
         return refuse(ERROR_UNAUTHENTICATED, why, size, "That is not a bearer token.");
     request->by_token = true;
@@ -118,7 +134,7 @@ static bool token_is_own(const struct http_request *request) {
 static void refusal_log(struct http_request *request, const char *why) {
     static const struct hash LINES = {{0xff}};
     if (throttle_allows(http_server_throttle(request->server), &LINES, clock_boot()))
-        log_warning("refused at the socket for runs: %s", why);
+        run_refused_log(request, "refused at the socket for runs: ", why);
 }
 
 /* The server for runs accepts only run tokens, whatever other token an agent may have found. */
@@ -127,10 +143,11 @@ static enum error run_find(struct http_request *request, char *why, size_t size)
     if (!error && request->caller.role != ROLE_RUN)
         error = refuse(ERROR_UNAUTHORIZED, why, size, "This socket is for runs of agents only.");
     if (!error && !token_is_own(request))
-        error = refuse(ERROR_UNAUTHORIZED, why, size, "This token is of another run.");
+        error = refuse(ERROR_UNAUTHORIZED, why, size, "This token belongs to another run.");
     if (!error &&
         !throttle_allows(http_server_throttle(request->server), &request->token, clock_boot()))
-        error = refuse(ERROR_LIMITED, why, size, "This run asks too often; wait a few seconds.");
+        error = refuse(ERROR_LIMITED, why, size,
+                       "This run sends requests too often; wait a few seconds.");
     if (error)
         refusal_log(request, why);
     return error;
@@ -155,6 +172,6 @@ enum error http_authenticate(struct http_request *request, const char *method, c
         return error;
     conn_authenticated(request->connection);
     if (request->route && !(request->route->may & 1u << request->caller.role))
-        return refuse(ERROR_UNAUTHORIZED, why, why_size, "This path is not for your role.");
+        return refuse(ERROR_UNAUTHORIZED, why, why_size, "Your role may not use this path.");
     return ERROR_NONE;
 }

@@ -24,7 +24,7 @@ static const char *from_read(const struct http_request *request, struct follow_r
     if (!after)
         after = wanted->since > 0 ? "" : "now";
     return place_parse(str_of(after), &wanted->from) ? NULL
-                                                     : "\"after\" is not the id of an event.";
+                                                     : "\"after\" must be the id of an event.";
 }
 
 /* Returns NULL, or what is wrong. */
@@ -34,9 +34,9 @@ static const char *follow_request_read(const struct http_request *request,
                *since = http_request_query(request, "since");
     wanted->by_type = type && *type;
     if (wanted->by_type && !types_parse(str_of(type), wanted->types))
-        return "No event is called that.";
+        return "There is no event type of that name.";
     if (since && !since_parse(str_of(since), clock_wall(), &wanted->since))
-        return "\"since\" is not a time, nor such as 2h.";
+        return "\"since\" must be a time or a duration such as 2h.";
     return from_read(request, wanted);
 }
 
@@ -64,7 +64,8 @@ static enum MHD_Result stream_begin(struct http_request *request) {
     struct follow_ports ports = {event_follower_sleep, event_follower_wake, follower};
     follower->follower = follower_join(request->context->follow, &follower->wanted, ports);
     if (!follower->follower)
-        return http_reply_error(request, ERROR_BUSY, "As many follow as are allowed to.");
+        return http_reply_error(request, ERROR_BUSY,
+                                "The limit of event streams is reached; try again later.");
     return http_request_stream(request, "text/event-stream", event_follower_read, follower);
 }
 

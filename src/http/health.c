@@ -34,7 +34,7 @@ static enum MHD_Result health_reply(struct http_request *request, bool ready) {
     if (*trouble &&
         (!request->over_unix ||
          request->for_runs)) /* the database's error text may name hosts, people and paths */
-        trouble = "the store is in trouble; ask on the machine itself";
+        trouble = "the store reports an error; use the Unix socket on that machine for details";
     json_t *json =
         json_pack("{s:b, s:b, s:b, s:i, s:I, s:I, s:i, s:i, s:I, s:s, s:s}", "ok", health.ready,
                   "safeMode", health.safe, "joined", view->joined, "host", (int)view->host, "epoch",

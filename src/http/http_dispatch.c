@@ -12,7 +12,8 @@ static const uint64_t BODY_READ_MOST = 8 * (uint64_t)LIMIT_HTTP_BODY;
 static const uint64_t BODY_LITTLE = 65536; /* of a request that is refused already */
 
 static void too_large_say(struct http_request *request) {
-    snprintf(request->why, sizeof request->why, "At most %d bytes are taken.", LIMIT_HTTP_BODY);
+    snprintf(request->why, sizeof request->why, "A request may have at most %d bytes.",
+             LIMIT_HTTP_BODY);
 }
 
 static enum MHD_Result body_add(struct http_request *request, const char *data, size_t size) {
@@ -86,7 +87,7 @@ static enum error http_request_verdict(struct http_request *request, const char 
     if (error)
         return error;
     if (!request->route) {
-        snprintf(request->why, sizeof request->why, "There is no %.16s %.64s here.", method, url);
+        snprintf(request->why, sizeof request->why, "There is no %.16s %.64s.", method, url);
         return ERROR_UNKNOWN_METHOD;
     }
     const char *length = http_request_header(request, "Content-Length");

@@ -150,9 +150,10 @@ int http_listener_tcp(struct http_listen_address *address, char *error, size_t e
         bind(fd, (struct sockaddr *)&address->at, address->length) == 0 &&
         listen(fd, BACKLOG) == 0 && http_listener_look(fd, address))
         return fd;
-    snprintf(error, error_size,
-             "Nobody can be let in at %s:%u: %s. Free that port, or name another in server.listen.",
-             address->host, address->port, strerror(errno));
+    snprintf(
+        error, error_size,
+        "The daemon cannot listen on %s:%u: %s. Free that port, or set another in server.listen.",
+        address->host, address->port, strerror(errno));
     if (fd >= 0)
         close(fd);
     return -1;

@@ -61,7 +61,7 @@ static bool network_is_safe(struct http_server *server, char *error, size_t erro
     const struct http_server_rules *rules = &server->rules;
     if ((rules->tls_cert.len > 0) != (rules->tls_key.len > 0)) {
         snprintf(error, error_size,
-                 "server.tls_cert and server.tls_key belong together; one is missing.");
+                 "server.tls_cert and server.tls_key must be set together; one is missing.");
         return false;
     }
     if (rules->tls_cert.len > 0)
@@ -69,11 +69,11 @@ static bool network_is_safe(struct http_server *server, char *error, size_t erro
                pem_read(rules->tls_key.at, &server->key, error, error_size);
     if (server->address.loopback || rules->insecure)
         return true;
-    snprintf(
-        error, error_size,
-        "%s can be reached from other machines, and tokens would travel in the open. Set server.tls_cert and "
-        "server.tls_key, listen on 127.0.0.1, or set server.insecure = true.",
-        server->address.host);
+    snprintf(error, error_size,
+             "%s can be reached from other machines, and tokens would be sent unencrypted. "
+             "Set server.tls_cert and server.tls_key, listen on 127.0.0.1, or set "
+             "server.insecure = true.",
+             server->address.host);
     return false;
 }
 
@@ -88,7 +88,7 @@ static int http_server_listen(struct http_server *server, char *error, size_t er
                       : !http_listener_parse(rules->listen, &server->address)) {
         snprintf(
             error, error_size,
-            "server.listen is ADDRESS:PORT, such as 127.0.0.1:7070 or [::1]:7070; \"%.*s\" is not.",
+            "server.listen must be ADDRESS:PORT, such as 127.0.0.1:7070 or [::1]:7070; it is \"%.*s\".",
             STR_ARG(rules->listen));
         return -1;
     }

@@ -89,8 +89,8 @@ static enum MHD_Result post(struct http_request *request) {
     int status = headers_check(request);
     if (status)
         return say(request, status, MCP_INVALID_REQUEST,
-                   status == 406 ? "Accept has to name application/json."
-                                 : "Content-Type has to be application/json.",
+                   status == 406 ? "Accept must include application/json."
+                                 : "Content-Type must be application/json.",
                    NULL);
     enum error error = http_request_json(request, why, sizeof why);
     if (error == ERROR_NOT_JSON)
@@ -101,9 +101,10 @@ static enum MHD_Result post(struct http_request *request) {
 static enum MHD_Result end(struct http_request *request) {
     const char *name = http_request_header(request, "Mcp-Session-Id");
     if (!name)
-        return say(request, 400, MCP_INVALID_REQUEST, "Which session? Send Mcp-Session-Id.", NULL);
+        return say(request, 400, MCP_INVALID_REQUEST, "The header Mcp-Session-Id is missing.",
+                   NULL);
     if (!session_end(request->context->sessions, &request->caller, str_of(name)))
-        return say(request, 404, MCP_SESSION_GONE, "There is no such session.", NULL);
+        return say(request, 404, MCP_SESSION_GONE, "Unknown session. Send initialize again.", NULL);
     return http_reply(request, 204, "application/json", (struct str){"", 0}, NULL);
 }
 
@@ -115,7 +116,7 @@ enum MHD_Result mcp_begin(struct http_request *request) {
         return post(request);
     if (strcmp(method, "DELETE") == 0)
         return end(request);
-    return say(request, 405, MCP_INVALID_REQUEST, "There is no stream here: POST messages.",
+    return say(request, 405, MCP_INVALID_REQUEST, "This server offers no stream: POST messages.",
                "Allow: POST, DELETE");
 }
 

@@ -14,13 +14,16 @@ static const char *const REVISIONS[] = {"2025-11-25", "2025-06-18", "2025-03-26"
 enum { OFFERED = 2 };
 
 static const char FOR_AGENTS[] =
-    "Overseer keeps the goal that you work on. Report often with goal_report, in a sentence or two: what was "
-    "done, what comes next, what is in the way; report_progress says how far you are, report_completion that you are at the end. You need not name the goal: it is always your own. Look at "
-    "plan_show for the work and what it waits for. Whether something is done is checked by Overseer, not "
-    "decided by what you say. When the plan is wrong, ask for a look at it with plan_review.";
+    "Overseer keeps the goal that you work on. Report often with goal_report, in a "
+    "sentence or two: what was done, what comes next, what blocks you; "
+    "report_progress reports how far you are, report_completion the end of your "
+    "work. You need not name the goal: it is always your own. plan_show has the work "
+    "and its dependencies. Overseer checks whether work is done; your word does not "
+    "decide it. When the plan is wrong, ask for a review with plan_review.";
 static const char FOR_OTHERS[] =
-    "Overseer keeps goals, their plans and the records that say why. What is written is durable when the tool "
-    "answers; repeat a write with the same `key` to do it once. Goals are named by their id or the beginning of it.";
+    "Overseer keeps goals, their plans and the records of all decisions. A write is "
+    "durable when the tool returns; repeat a write with the same `key` to apply it "
+    "once. A goal is named by its id or a unique prefix of it.";
 
 /* ---- answers ---- */
 
@@ -119,8 +122,7 @@ static enum mcp_next ping(struct mcp_turn *turn, const json_t *params) {
 
 static enum mcp_next tools_list(struct mcp_turn *turn, const json_t *params) {
     if (op_given(params, "cursor")) /* the first page has all tools */
-        return refuse(turn, 200,
-                      mcp_error(turn->id, MCP_INVALID_PARAMS, "There is no such cursor."));
+        return refuse(turn, 200, mcp_error(turn->id, MCP_INVALID_PARAMS, "Unknown cursor."));
     return answer(turn, tools(turn->caller));
 }
 
@@ -131,7 +133,7 @@ static enum mcp_next tools_call(struct mcp_turn *turn, const json_t *params) {
     turn->arguments = json_object_get(params, "arguments");
     if (!turn->op)
         return refuse(turn, 200,
-                      mcp_error(turn->id, MCP_INVALID_PARAMS, "There is no tool \"%.64s\".",
+                      mcp_error(turn->id, MCP_INVALID_PARAMS, "Unknown tool \"%.64s\".",
                                 cut.at ? cut.at : ""));
     return MCP_CALL;
 }
@@ -169,10 +171,10 @@ static enum mcp_next request_turn(struct mcp_turn *turn, const char *name, const
     const struct method *method = method_find(name);
     if (!method)
         return refuse(turn, 200,
-                      mcp_error(turn->id, MCP_NO_METHOD, "There is no method \"%.64s\".", name));
+                      mcp_error(turn->id, MCP_NO_METHOD, "Unknown method \"%.64s\".", name));
     if (params && !json_is_object(params))
         return refuse(turn, 200,
-                      mcp_error(turn->id, MCP_INVALID_PARAMS, "\"params\" has to be an object."));
+                      mcp_error(turn->id, MCP_INVALID_PARAMS, "\"params\" must be an object."));
     if (method->turn != initialize && turn->header && !revision_is_known(turn->header))
         return refuse(turn, 400,
                       mcp_error(turn->id, MCP_INVALID_REQUEST,
@@ -201,14 +203,14 @@ enum mcp_next mcp_turn(struct mcp_turn *turn) {
     if (json_is_array(message))
         return nonsense(turn, "One message at a time: batches are not part of this protocol.");
     if (!version || strcmp(version, "2.0") != 0)
-        return nonsense(turn, "A message is an object with \"jsonrpc\": \"2.0\".");
+        return nonsense(turn, "A message must be an object with \"jsonrpc\": \"2.0\".");
     turn->id = json_object_get(message, "id");
     if (turn->id && !is_id(turn->id))
-        return nonsense(turn, "\"id\" has to be a text or a number.");
+        return nonsense(turn, "\"id\" must be a string or a number.");
     if (!method && (json_object_get(message, "result") || json_object_get(message, "error")))
         return MCP_NOTHING; /* an answer, but we sent no request */
     if (!json_is_string(method))
-        return nonsense(turn, "A request has a \"method\".");
+        return nonsense(turn, "A request needs a \"method\".");
     if (!turn->id)
         return MCP_NOTHING;
     return request_turn(turn, json_string_value(method), json_object_get(message, "params"));

@@ -22,10 +22,11 @@ static bool refused(struct rpc_request *rpc, const char *why) {
 static bool id_is_read(const json_t *json, struct rpc_request *ret) {
     json_t *id = json_object_get(json, "id");
     if (!id)
-        return refused(ret, "A request without \"id\" would be a notification: nobody would hear "
-                            "what came of it, so it was not carried out.");
+        return refused(
+            ret, "A request without \"id\" is a notification, which has no response, so it was "
+                 "not carried out.");
     if (!json_is_string(id) && !json_is_number(id))
-        return refused(ret, "\"id\" has to be a text or a number.");
+        return refused(ret, "\"id\" must be a string or a number.");
     ret->id = id;
     return true;
 }
@@ -33,17 +34,17 @@ static bool id_is_read(const json_t *json, struct rpc_request *ret) {
 bool rpc_read(const json_t *json, struct rpc_request *ret) {
     *ret = (struct rpc_request){0};
     if (json_is_array(json))
-        return refused(ret, "Batches are not taken. Send one request at a time.");
+        return refused(ret, "Batches are not supported. Send one request at a time.");
     if (!json_is_object(json))
-        return refused(ret, "A JSON-RPC request is an object.");
+        return refused(ret, "A JSON-RPC request must be an object.");
     if (!id_is_read(json, ret))
         return false;
     const json_t *version = json_object_get(json, "jsonrpc");
     if (!json_is_string(version) || strcmp(json_string_value(version), "2.0") != 0)
-        return refused(ret, "\"jsonrpc\" has to be \"2.0\".");
+        return refused(ret, "\"jsonrpc\" must be \"2.0\".");
     const json_t *method = json_object_get(json, "method");
     if (!json_is_string(method))
-        return refused(ret, "\"method\" has to be the name of an operation.");
+        return refused(ret, "\"method\" must be the name of an operation.");
     ret->method = (struct str){json_string_value(method), json_string_length(method)};
     ret->params = json_object_get(json, "params");
     return true;

@@ -370,8 +370,8 @@ struct act_log *act_log_open(const char *folder, bool syncs, uint64_t boot, char
     if (log && code == 0 && fsync(log->file) == 0 && file_read(log, size) &&
         act_log_begin(log, boot))
         return log;
-    snprintf(error, error_size, "%s cannot be opened, and says what this host has acted on: %s",
-             path, log ? strerror(code ? code : errno) : "there is no memory");
+    snprintf(error, error_size, "the act log %s cannot be opened: %s", path,
+             log ? strerror(code ? code : errno) : "out of memory");
     act_log_free(log);
     return NULL;
 }

@@ -44,7 +44,7 @@ void host_claim_explain(const struct host_row *row, bool refused, char *to, size
                  row->host, STR_ARG(name));
     else
         snprintf(to, size,
-                 "Number %u is used by another daemon, which is at work. Stop that one, or start "
-                 "this one with another number or none: overseer up --host N",
+                 "Number %u is used by another running daemon. Stop that one, or start this one "
+                 "with another number or none: overseer up --host N",
                  row->host);
 }

@@ -14,10 +14,11 @@ static void deposition_find(struct ledger *ledger, const struct host_row *row) {
     if (row->epoch == 0)
         snprintf(how, sizeof how, "the store has no row of this host any more");
     else if (back)
-        snprintf(how, sizeof how, "the store has gone back: it knows batch %llu, this host %llu",
+        snprintf(how, sizeof how, "the store was set back: it knows batch %llu, this host %llu",
                  (unsigned long long)row->batch, (unsigned long long)ledger->batch_number);
     else if (row->state != HOST_LIVE)
-        snprintf(how, sizeof how, "another host took over, because this one did not beat in time");
+        snprintf(how, sizeof how,
+                 "another host took over, because this one did not renew its lease in time");
     else if (row->instance != ledger->self.instance)
         snprintf(how, sizeof how, "another process joined under the number of this host");
     else

@@ -28,22 +28,19 @@ static struct str step_take(struct str *path) {
 
 static const char *path_broken(struct str path) {
     if (path.len == 0)
-        return "an artifact has no path; name a file, from the top of the worktree";
+        return "an artifact has no path; give a file relative to the top of the worktree";
     if (path.at[0] == '/')
-        return "an artifact's path is absolute; name it from the top of the worktree: only the "
-               "clean checkout is exactly what was made";
+        return "an artifact's path is absolute; give it relative to the top of the worktree, because only the clean checkout is checked";
     if (path.at[path.len - 1] == '/')
         return "an artifact's path ends with a slash; name a file";
     for (bool first = true; path.len > 0; first = false) {
         struct str step = step_take(&path);
         if (str_equal(step, STR("..")))
-            return "an artifact's path has .. in it; name it from the top of the worktree: only "
-                   "the clean checkout is exactly what was made";
+            return "an artifact's path contains ..; give it relative to the top of the worktree, because only the clean checkout is checked";
         if (step.len == 0 || str_equal(step, STR(".")))
-            return "an artifact's path has an empty step or . in it; leave that out";
+            return "an artifact's path has an empty component or a . component; remove it";
         if (first && str_equal(step, STR(".git")))
-            return "an artifact's path is in .git, which is not what was made; name a file of the "
-                   "worktree";
+            return "an artifact's path is in .git, which is not part of the work; name a file of the worktree";
     }
     return NULL;
 }
@@ -63,9 +60,9 @@ struct str artifact_text(const struct artifact *artifact, struct arena *arena) {
     if (artifact->json)
         write_raw(&to, STR(", valid JSON"));
     if (artifact->min_items > 0)
-        write_raw(&to, arena_format(arena, ", a list of at least %u", artifact->min_items));
+        write_raw(&to, arena_format(arena, ", a list of at least %u items", artifact->min_items));
     for (uint32_t i = 0; i < artifact->keys.count; i++) {
-        write_raw(&to, i ? STR(", ") : STR(", a list of objects that have: "));
+        write_raw(&to, i ? STR(", ") : STR(", a list of objects with the keys: "));
         write_raw(&to, artifact->keys.at[i]);
     }
     return (struct str){to.at, to.len};

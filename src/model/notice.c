@@ -126,7 +126,7 @@ static const char *url_broken(const struct channel *channel) {
     if (begins(url, https))
         return url_host(after(url, https.len)).len > 0 ? NULL : "has a \"url\" without a host";
     if (!begins(url, http) || url_host(after(url, http.len)).len == 0)
-        return "has a \"url\" that is no address of a web server";
+        return "has a \"url\" that is not an http or https URL";
     if (channel->insecure || host_is_here(url_host(after(url, http.len))))
         return NULL;
     return "has a \"url\" without TLS: https://, or \"insecure = true\"";
@@ -135,7 +135,7 @@ static const char *url_broken(const struct channel *channel) {
 const char *channel_broken(const struct channel *channel) {
     int needs = CHANNELS[channel->kind].needs;
     if (channel->id.len == 0 || channel->id.len > LIMIT_AGENT)
-        return "has to have an \"id\" of at most 63 bytes";
+        return "must have an \"id\" of at most 63 bytes";
     if (needs & NEEDS_URL && channel->url.len == 0)
         return "needs \"url\"";
     if (channel->url.len > 0 && url_broken(channel))
@@ -145,7 +145,7 @@ const char *channel_broken(const struct channel *channel) {
     if (needs & NEEDS_TOKEN && channel->token_path.len == 0)
         return "needs \"token_path\"";
     if (needs & NEEDS_ADDRESS && channel->url.len == 0 && channel->token_path.len == 0)
-        return "needs \"url\", or \"token_path\" of a file with it";
+        return "needs \"url\", or \"token_path\", a file that contains the URL";
     if (needs & NEEDS_TO && channel->to.len == 0)
         return "needs \"to\", the topic";
     if (needs & NEEDS_COMMAND && channel->command.len == 0)

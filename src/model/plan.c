@@ -16,9 +16,9 @@
         NAMED("objective", FIELD_TEXT, 17, of, in objective, LIMIT_PROSE, 0, NULL, \
               "what it is for"), \
         NAMED("expectedOutcome", FIELD_TEXT, 18, of, in outcome, LIMIT_PROSE, 0, NULL, \
-              "what is there afterwards"), \
+              "the expected outcome"), \
         LIST("acceptanceCriteria", 19, of, in criteria, LIMIT_LINE, FIELD_REQUIRED, LIMIT_LINES, \
-             "how one can check that it is done"), \
+             "how to check that it is done"), \
         NAMED("definitionOfDone", FIELD_TEXT, 20, of, in definition_of_done, LIMIT_PROSE, 0, NULL, \
               "the same, in prose"), \
         NAMED("suggestedAgentId", FIELD_TEXT, 21, of, in agent, LIMIT_NAME, 0, NULL, \
@@ -43,21 +43,21 @@
          0, \
          0, \
          NULL, \
-         "files that have to be there: path, json, minItems, requiredKeys, minBytes", \
+         "files that must exist: path, json, minItems, requiredKeys, minBytes", \
          LIMIT_ARTIFACTS, \
          &ARTIFACT}, \
         NAMED("completionReport", FIELD_FLAG, 30, of, in completion_report, 0, 0, NULL, \
-              "it is asked to report its end"), \
+              "its agent is asked to report completion"), \
         NAMED("progressReporting", FIELD_FLAG, 31, of, in progress_reporting, 0, 0, NULL, \
-              "it is asked to say how far it is"), \
+              "its agent is asked to report progress"), \
         NAMED("requireCompletionReport", FIELD_FLAG, 32, of, in require_report, 0, 0, NULL, \
-              "it is not done unless report_completion is the last that it says with a tool"), \
+              "it is not done unless report_completion is its agent's last tool call"), \
         NAMED( \
             "onFailure", FIELD_ENUM, 33, of, in on_failure, 0, 0, &ON_FAILURE_NAMES, \
-            "when its checks fail: mend (its agent is told and goes on), retry_once, escalate or " \
+            "when its checks fail: mend (its agent is told and continues), retry_once, escalate or " \
             "fail"), \
         NAMED("verificationTimeoutMs", FIELD_U32, 34, of, in check_within, 0, 0, NULL, \
-              "how long looking at its artifacts may take; 0: 30000")
+              "how long checking its artifacts may take; 0: 30000")
 
 static const struct field TEXT_FIELDS[] = {WORDS(node_text, )};
 const struct shape NODE_TEXT = SHAPE_OF(node_text, "node_text", 1, TEXT_FIELDS);
@@ -67,7 +67,7 @@ static const struct field ROW_FIELDS[] = {
     NAMED("parentId", FIELD_TEXT, 2, plan_row, parent, LIMIT_NODE_ID, 0, NULL, "the node above it"),
     NAMED("tier", FIELD_ENUM, 3, plan_row, tier, 0, 0, &TIER_NAMES, "phase, task or subtask"),
     LIST("dependsOn", 4, plan_row, depends_on, LIMIT_NODE_ID, 0, LIMIT_DEPENDS,
-         "what has to be done before it"),
+         "nodes that must be done before it"),
     WORDS(plan_row, text.)};
 const struct shape PLAN_ROW = SHAPE_OF(plan_row, "plan_row", 1, ROW_FIELDS);
 

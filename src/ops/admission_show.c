@@ -8,7 +8,9 @@
 
 enum { ADMISSION_SHOWN = 200 }; /* permits of each state */
 
-#define PARAM_HOST PARAM("host", FIELD_U32, host, 0, 0, "whose desk; this daemon's, if not said")
+#define PARAM_HOST \
+    PARAM("host", FIELD_U32, host, 0, 0, \
+          "the host whose admission state is shown; default: this daemon's")
 
 static const struct field PARAMS[] = {PARAM_HOST};
 
@@ -81,7 +83,7 @@ static json_t *budget_result(struct op_call *call, const struct store_answer *an
 }
 
 static const struct op_member BUDGET_MEMBERS[] = {
-    {"host", MEMBER_NUMBER, true, "whose desk"},
+    {"host", MEMBER_NUMBER, true, "the host"},
     {"budgets", MEMBER_LIST, true,
      "scope, unit (money in millionths, tokens, starts), most, spent, reserved, left, window, since"},
     {"accounts", MEMBER_LIST, true, "at their limit: account, limitedUntil, guessed"},
@@ -90,7 +92,7 @@ static const struct op_member BUDGET_MEMBERS[] = {
 const struct op OP_BUDGET_SHOW = {
     .name = "budget.show",
     .summary =
-        "Show what may be spent, what was, what is reserved, and which accounts are at their limit.",
+        "Show budgets: limits, spending and reservations, and accounts that are at their limit.",
     .help =
         "Budgets are settings: see [[budgets]] in overseer.toml(5). Each host has its own share.\n"
         "Example: overseer budget show",
@@ -147,8 +149,8 @@ static json_t *admission_result(struct op_call *call, const struct store_answer 
 }
 
 static const struct op_member ADMISSION_MEMBERS[] = {
-    {"host", MEMBER_NUMBER, true, "whose desk"},
-    {"suspended", MEMBER_FLAG, true, "it holds itself back until a person lets it go on"},
+    {"host", MEMBER_NUMBER, true, "the host"},
+    {"suspended", MEMBER_FLAG, true, "it has suspended itself until a person releases it"},
     {"waitingCount", MEMBER_NUMBER, true, "assignments that wait for a permit"},
     {"runningCount", MEMBER_NUMBER, true, "assignments that have one"},
     {"waiting", MEMBER_LIST, true,
@@ -161,7 +163,8 @@ static const struct op_member ADMISSION_MEMBERS[] = {
 const struct op OP_ADMISSION_SHOW = {
     .name = "desk.show",
     .alias = "admission.show",
-    .summary = "Show what a host may begin now: who waits, who works, what holds them back.",
+    .summary =
+        "Show the admission state of a host: which assignments wait, which run, and what limits them.",
     .help = "Example: overseer desk show",
     .kind = OP_READS,
     .may = MAY_LOOK,
@@ -182,7 +185,7 @@ static const struct field RELEASE[] = {
 static bool release_signal(struct op_call *call, const struct store_answer *answer,
                            struct signal *ret) {
     if (!answer || !answer->loaded[0].exists)
-        return op_refuse(call, ERROR_NOT_FOUND, "That host has begun nothing yet.");
+        return op_refuse(call, ERROR_NOT_FOUND, "That host has started nothing yet.");
     ret->kind = SIGNAL_ADMISSION_RELEASE;
     ret->goal = admission_id(host_of(call));
     ret->admission = host_of(call);
@@ -193,8 +196,8 @@ static bool release_signal(struct op_call *call, const struct store_answer *answ
 const struct op OP_ADMISSION_RELEASE = {
     .name = "desk.release",
     .alias = "admission.release",
-    .summary = "Let a host act again that holds itself back after too many interventions at once.",
-    .help = "Look first at what it wanted to do: overseer desk show.\n"
+    .summary = "Release a host that suspended itself after too many interventions at once.",
+    .help = "First check what it wanted to do: overseer desk show.\n"
             "Example: overseer desk release --reason \"the network was down\"",
     .kind = OP_WRITES,
     .may = MAY_HUMAN,

@@ -50,8 +50,8 @@ void api_describe(struct op_call *call) {
 
 static const struct op_member MEMBERS[] = {
     {"api", MEMBER_TEXT, true,
-     "raised when something is taken away or changes its meaning; the header Overseer-Api too"},
-    {"version", MEMBER_TEXT, true, "of the daemon"},
+     "raised when something is removed or changes its meaning; also in the header Overseer-Api"},
+    {"version", MEMBER_TEXT, true, "version of the daemon"},
     {"operations", MEMBER_LIST, true,
      "name, summary, help, kind, answer, forAgents, roles, params and result as JSON Schema"},
     {"errors", MEMBER_LIST, true, "code, sentence, exit, http, class"},

@@ -35,9 +35,9 @@ bool assignment_named(struct op_call *call, uint32_t *ret_assignment) {
     if (call->args.assignment.len == 0)
         return true;
     if (!assignment_parse(call->args.assignment, &n))
-        return op_refuse(call, ERROR_INVALID, "\"assignment\" looks like A_3.");
+        return op_refuse(call, ERROR_INVALID, "\"assignment\" must look like A_3.");
     if (caller->role == ROLE_RUN && n + 1 != caller->assignment)
-        return op_refuse(call, ERROR_UNAUTHORIZED, "A run may name no assignment but its own.");
+        return op_refuse(call, ERROR_UNAUTHORIZED, "A run may name only its own assignment.");
     *ret_assignment = n + 1;
     return true;
 }
@@ -303,19 +303,19 @@ static json_t *list_result(struct op_call *call, const struct store_answer *answ
 
 static const struct field LIST[] = {
     PARAM_GOAL(0),
-    PARAM("limit", FIELD_U32, limit, 0, 0, "how many, at most 1000; 50 if not said"),
+    PARAM("limit", FIELD_U32, limit, 0, 0, "how many, at most 1000; default: 50"),
 };
 
 static const struct op_member LISTED[] = {
     {"assignments", MEMBER_LIST, true,
      "assignmentId, goalId, workNodeId, agentId, status, runStatus, pendingRequestCount, blockedReason, waitsFor …"},
-    {"more", MEMBER_FLAG, true, "there are goals that were not looked at"},
+    {"more", MEMBER_FLAG, true, "some goals were not searched"},
 };
 
 const struct op OP_ASSIGNMENT_LIST = {
     .name = "assignment.list",
-    .summary = "List the agents at work: on what, how it goes, and what they wait for.",
-    .help = "Of one goal also those whose work is over.\n"
+    .summary = "List the working agents: their task, its state, and what they wait for.",
+    .help = "With a goal, assignments that have ended are listed, too.\n"
             "Example: overseer agents\n"
             "Example: overseer agents 01JC7Q4T9Z",
     .kind = OP_READS,
@@ -333,7 +333,7 @@ const struct op OP_ASSIGNMENT_LIST = {
 static const struct field SHOW[] = {
     PARAM_GOAL(FIELD_REQUIRED),
     PARAM("assignment", FIELD_TEXT, assignment, LIMIT_TAG, 0,
-          "which, such as A_3; of a run: its own"),
+          "the assignment, such as A_3; for a run: its own"),
 };
 
 #define T(name, text) \
@@ -344,8 +344,8 @@ static const struct field SHOW[] = {
     { name, MEMBER_TIME, false, text }
 static const struct op_member SHOWN[] = {
     {"assignmentId", MEMBER_TEXT, true, "which"},
-    {"goalId", MEMBER_TEXT, true, "of which goal"},
-    T("workNodeId", "what it works on"),
+    {"goalId", MEMBER_TEXT, true, "the goal"},
+    T("workNodeId", "the node that it works on"),
     T("agentId", "who"),
     T("sessionKey", "where"),
     {"deliveryContext", MEMBER_ANY, false,
@@ -353,50 +353,50 @@ static const struct op_member SHOWN[] = {
     {"status", MEMBER_TEXT, true,
      "queued, dispatched, active, stalled, blocked, done or cancelled"},
     T("runStatus", "running, blocked by a request of its own, queued or ended"),
-    N("pendingRequestCount", "requests of its own that nobody has answered"),
-    T("blockedReason", "why it does not go on"),
+    N("pendingRequestCount", "its own requests without an answer"),
+    T("blockedReason", "why it does not continue"),
     T("waitsFor", "nothing, permit, quota, backoff, answer, person or retry"),
     AT("waitsUntil", "until when"),
     T("question", "the question that holds it"),
-    T("delivery", "what is known about the last thing that was sent"),
+    T("delivery", "what is known about the last message"),
     T("dispatchId", "its id"),
-    T("instructionHash", "of what was sent"),
-    {"lastInstructionText", MEMBER_ANY, false, "the same in words; null: nothing yet"},
+    T("instructionHash", "hash of the text that was sent"),
+    {"lastInstructionText", MEMBER_ANY, false, "the text itself; null: nothing was sent yet"},
     T("runId", "the run"),
-    T("recoveryPolicy", "where recovery starts"),
-    T("rung", "and where it is"),
-    N("retryCount", "how often it was tried on this rung"),
-    N("attempts", "how often something was sent"),
-    N("moves", "how often the work was moved to another agent"),
-    T("sandbox", "what holds its run: bwrap+landlock, bwrap, landlock or none; empty: unknown"),
-    T("scope", "who sees to it that it keeps to its tools: enforced, advisory or none"),
+    T("recoveryPolicy", "the first recovery step"),
+    T("rung", "the current recovery step"),
+    N("retryCount", "attempts at this recovery step"),
+    N("attempts", "how many messages were sent"),
+    N("moves", "how often the work was reassigned to another agent"),
+    T("sandbox", "the sandbox of its run: bwrap+landlock, bwrap, landlock or none; empty: unknown"),
+    T("scope", "how its list of tools is enforced: enforced, advisory or none"),
     {"startedWith", MEMBER_ANY, false,
-     "agentId, model, thinking, label, timeout, toolsAllow and toolsDeny of its first run, which every later one repeats; null: none has begun"},
+     "agentId, model, thinking, label, timeout, toolsAllow and toolsDeny of its first run, which every later run repeats; null: no run has started"},
     {"verificationContract", MEMBER_ANY, false,
-     "artifacts, requireCompletionReport, onFailure and verificationTimeoutMs that its run began with; null: none"},
+     "artifacts, requireCompletionReport, onFailure and verificationTimeoutMs that its run started with; null: none"},
     {"verification", MEMBER_ANY, false,
      "state (pending, running, passed, failed, skipped), status, checks (type, target, passed, reason) and verifiedAt; null: nothing is checked"},
-    AT("retryAttemptedAt", "when it was begun anew because its checks failed; null: it was not"),
+    AT("retryAttemptedAt", "when it was restarted because its checks failed; null: it was not"),
     T("retryOf", "the run before that; empty: there is none"),
     T("limits",
-      "what its run may use of memory, processor and processes, and what sees to each; empty: no limits"),
+      "limits of its run for memory, CPU and processes, and how each is enforced; empty: no limits"),
     {"latestProgress", MEMBER_ANY, false,
-     "phase, percentComplete and updatedAt, as it last said; null: it said nothing"},
+     "phase, percentComplete and updatedAt of its last progress report; null: none"},
     {"completionReport", MEMBER_ANY, false,
-     "status, confidence, summary, artifacts, blockers, warnings and evidence, as it reported its end; null: it did not"},
-    N("contextPercent", "of its window that is used"),
-    N("tokens", "used so far"),
-    N("cost", "so far, in millionths"),
-    N("idleAfter", "microseconds of silence that it may keep"),
-    {"attached", MEMBER_FLAG, false, "a person is at its terminal"},
+     "status, confidence, summary, artifacts, blockers, warnings and evidence of its completion report; null: none"},
+    N("contextPercent", "percent of its context window that is used"),
+    N("tokens", "tokens used so far"),
+    N("cost", "cost so far, in millionths"),
+    N("idleAfter", "microseconds of silence that are allowed"),
+    {"attached", MEMBER_FLAG, false, "a person is attached to its terminal"},
     {"over", MEMBER_FLAG, true, "it is done or cancelled"},
-    AT("createdAt", "when it was made"),
+    AT("createdAt", "when it was created"),
     AT("updatedAt", "when it last changed"),
-    AT("lastDispatchAt", "when something was last sent"),
-    AT("lastObservedActivityAt", "when it last showed life"),
-    AT("expectedNextUpdateAt", "when it should"),
-    AT("lastRetryAt", "when it was last tried again"),
-    AT("backoffUntil", "before when it will not be"),
+    AT("lastDispatchAt", "when the last message was sent"),
+    AT("lastObservedActivityAt", "when its last sign of life was seen"),
+    AT("expectedNextUpdateAt", "when the next sign of life is expected"),
+    AT("lastRetryAt", "when it was last retried"),
+    AT("backoffUntil", "the earliest time of the next retry"),
 };
 
 /* By name: an imported assignment may be stored under another number. */
@@ -433,7 +433,7 @@ static json_t *show_result(struct op_call *call, const struct store_answer *answ
     if (!assignment && !over) {
         op_refuse(call, ERROR_NOT_FOUND,
                   named ? "The goal has no such assignment."
-                        : "\"assignment\" is missing: which it is.");
+                        : "\"assignment\" is missing: name one, such as A_3.");
         return NULL;
     }
     json_t *json = assignment ? assignment_json(loaded, assignment, &call->arena)
@@ -456,7 +456,7 @@ static json_t *show_result(struct op_call *call, const struct store_answer *answ
 
 const struct op OP_ASSIGNMENT_SHOW = {
     .name = "assignment.show",
-    .summary = "Show one agent's work on a goal: how it goes, and what it was last told.",
+    .summary = "Show one assignment: its state and the last message to its agent.",
     .help = "Example: overseer assignment show 01JC7Q4T9Z A_0",
     .kind = OP_READS,
     .may = MAY_LOOK,
@@ -469,8 +469,8 @@ const struct op OP_ASSIGNMENT_SHOW = {
 
 const struct op OP_AGENT_STATUS = {
     .name = "agent.status",
-    .summary = "Say where an agent's own work stands, as the overseer sees it.",
-    .help = "An agent need not say which: its token is bound to it.\n"
+    .summary = "Show the state of an agent's own work as Overseer sees it.",
+    .help = "An agent need not name its assignment: its token is bound to it.\n"
             "Example: overseer agent status 01JC7Q4T9Z A_0",
     .kind = OP_READS,
     .may = MAY_ALL,

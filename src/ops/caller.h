@@ -28,9 +28,10 @@ enum {
 
 struct caller {
     enum role role;
-    char actor[LIMIT_ACTOR + 1]; /* human:1000, actor:agent:coder-1 */
-    struct id goal;              /* of a run: its goal; other roles: zero, any goal */
-    char run[LIMIT_NAME + 1];    /* of a run: its id */
+    char actor[LIMIT_ACTOR + 1];  /* human:1000, actor:agent:coder-1 */
+    struct id goal;               /* of a run: its goal; other roles: zero, any goal */
+    char run[LIMIT_NAME + 1];     /* of a run: its id */
+    char task[LIMIT_NODE_ID + 1]; /* of a run that we started: its node, for the log */
     uint32_t
         run_n; /* of a run that we started: ordinal + 1 of the effect that started it; 0: unknown */
     uint32_t assignment; /* of a run: n + 1 of its assignment; 0: bound to none */

@@ -3,8 +3,8 @@
 #include "ops/all.h"
 
 static const struct field SHOW[] = {
-    PARAM("name", FIELD_TEXT, search, LIMIT_SEARCH, 0, "only settings that begin like this"),
-    PARAM("origin", FIELD_FLAG, origin, 0, 0, "say where each value comes from"),
+    PARAM("name", FIELD_TEXT, search, LIMIT_SEARCH, 0, "only settings with this prefix"),
+    PARAM("origin", FIELD_FLAG, origin, 0, 0, "show the source of each value"),
 };
 
 static const struct op_member SHOWN[] = {
@@ -19,9 +19,9 @@ static const struct op_member SHOWN[] = {
 
 const struct op OP_CONFIG_SHOW = {
     .name = "config.show",
-    .summary = "Show the settings that are in force, each as it would be written in the file.",
+    .summary = "Show the current settings, each as it would be written in the file.",
     .help =
-        "Each layer wins over the one before: default, file, environment, flag. See overseer.toml(5).\n"
+        "Each source overrides the ones before it: default, file, environment, flag. See overseer.toml(5).\n"
         "Example: overseer config show --origin",
     .kind = OP_LOCAL,
     .may = MAY_HUMAN, /* the address of a store may contain a password */
@@ -32,16 +32,17 @@ const struct op OP_CONFIG_SHOW = {
 
 static const struct op_member RELOADED[] = {
     {"file", MEMBER_TEXT, true, "the file that was read; empty: there is none"},
-    {"policy", MEMBER_TEXT, true, "hash of the policy that these settings are"},
-    {"changed", MEMBER_LIST, true, "name, from, to, and whether it is so now or at the next start"},
+    {"policy", MEMBER_TEXT, true, "hash of the settings that decisions depend on"},
+    {"changed", MEMBER_LIST, true,
+     "name, from, to, and whether the change is effective now or at the next start"},
 };
 
 /* POLICY-09: settings contain commands, so only a person may reload them. */
 const struct op OP_CONFIG_RELOAD = {
     .name = "config.reload",
-    .summary = "Read the settings again. A file that is wrong changes nothing.",
+    .summary = "Reload the settings. A file with a mistake changes nothing.",
     .help =
-        "The file is checked whole first. A change of what decisions depend on is put on the record.\n"
+        "The whole file is checked first. A change of a setting that decisions depend on is recorded.\n"
         "Example: overseer config reload",
     .kind = OP_LOCAL,
     .may = MAY_HUMAN,

@@ -15,16 +15,17 @@ static const struct field TICK_PARAMS[] = {
 };
 
 static const struct op_member TICKED[] = {
-    {"ok", MEMBER_FLAG, true, "it has looked"},
-    {"didWork", MEMBER_FLAG, true, "something was decided and stored"},
+    {"ok", MEMBER_FLAG, true, "the check has run"},
+    {"didWork", MEMBER_FLAG, true, "a decision was made and stored"},
 };
 
 const struct op OP_TICK_RUN = {
     .name = "tick.run",
     .also = "tick",
-    .summary = "Look at everything that is due now, and say whether there was something to do.",
-    .help = "The same happens by itself all the time; this waits until it has happened once more.\n"
-            "Example: overseer tick --now",
+    .summary = "Process everything that is due now, and report whether there was something to do.",
+    .help =
+        "The daemon does this continuously; this command waits until it has happened once more.\n"
+        "Example: overseer tick --now",
     .kind = OP_WRITES,
     OP_PARAMS(TICK_PARAMS),
     .may = MAY_MANAGE,
@@ -33,14 +34,14 @@ const struct op OP_TICK_RUN = {
 };
 
 static const struct op_member DONE[] = {
-    {"ok", MEMBER_FLAG, true, "the daemon has heard it"},
+    {"ok", MEMBER_FLAG, true, "the daemon got the request"},
 };
 
 const struct op OP_TICK_WAKE = {
     .name = "tick.wake",
     .also = "wake",
-    .summary = "Ask the daemon to look now, and do not wait for it.",
-    .help = "For timers and hooks outside.\nExample: overseer tick wake",
+    .summary = "Ask the daemon to process everything that is due now, without waiting for it.",
+    .help = "For external timers and hooks.\nExample: overseer tick wake",
     .kind = OP_LOCAL,
     .may = MAY_MANAGE,
     OP_MEMBERS(DONE),
@@ -48,7 +49,8 @@ const struct op OP_TICK_WAKE = {
 
 const struct op OP_DAEMON_STOP = {
     .name = "daemon.stop",
-    .summary = "Let the daemon end: what waits is committed first; agents and commands go on.",
+    .summary =
+        "Stop the daemon: waiting writes are committed first; agents and commands keep running.",
     .help = "Example: overseer down",
     .kind = OP_LOCAL,
     .may = MAY_HUMAN,

@@ -9,21 +9,22 @@
 enum { EVENTS_DEFAULT = 100, EVENTS_ROUNDS = 20 };
 
 static const struct field PARAMS[] = {
-    PARAM("after", FIELD_TEXT, after, PLACE_TEXT - 1, 0,
-          "the id of the last event seen, or `next`; `now`; nothing: the oldest that is kept"),
+    PARAM(
+        "after", FIELD_TEXT, after, PLACE_TEXT - 1, 0,
+        "the id of the last event seen, the `next` of a page, or `now`; default: from the oldest event that is kept"),
     PARAM_GOAL(0),
     PARAM("type", FIELD_TEXT, type, LIMIT_SEARCH, 0, "only these: goal.created, plan.*, …"),
     PARAM("since", FIELD_TEXT, since, 40, 0, "not before this time, or 90s, 15m, 2h, 3d ago"),
-    PARAM("limit", FIELD_U32, limit, 0, 0, "how many, at most 500; 100 if not said"),
+    PARAM("limit", FIELD_U32, limit, 0, 0, "how many, at most 500; default: 100"),
 };
 
 static const struct op_member MEMBERS[] = {
     {"events", MEMBER_LIST, true,
      "in the order of commits: id, goalId, type, at, seq and the evidence"},
     {"next", MEMBER_TEXT, true, "the `after` of the next page"},
-    {"more", MEMBER_FLAG, true, "there is more already"},
+    {"more", MEMBER_FLAG, true, "there are more events already"},
     {"gone", MEMBER_FLAG, true,
-     "what followed `after` is no longer kept, or the store was put back: `next` is now"},
+     "the events after `after` are no longer kept, or the store was restored: `next` is now"},
 };
 
 struct listing {
@@ -47,9 +48,9 @@ static bool request(struct op_call *call, struct store_request *ret_request) {
     if (!place_parse(args->after, &ask->cursor))
         op_refuse(call, ERROR_INVALID, "\"after\" is not the id of an event.");
     if (args->type.len > 0 && !types_parse(args->type, listing->types))
-        op_refuse(call, ERROR_INVALID, "No event is called \"%.*s\".", STR_ARG(args->type));
+        op_refuse(call, ERROR_INVALID, "There is no event type \"%.*s\".", STR_ARG(args->type));
     if (args->since.len > 0 && !since_parse(args->since, call->at, &ask->since))
-        op_refuse(call, ERROR_INVALID, "\"since\" is not a time, nor such as 2h.");
+        op_refuse(call, ERROR_INVALID, "\"since\" must be a time or a duration such as 2h.");
     ask->types = args->type.len > 0 ? listing->types : NULL;
     ask->ids = &call->args.goal_id;
     ask->id_count = is_set(args->goal_id);
@@ -102,11 +103,10 @@ static json_t *result(struct op_call *call, const struct store_answer *answer) {
 const struct op OP_EVENTS_LIST = {
     .name = "events.list",
     .also = "events",
-    .summary = "List what happened, in the order in which it was stored.",
-    .help =
-        "Every decision leaves a record that says by which rule, from what evidence and for whom.\n"
-        "Example: overseer events --since 2h\n"
-        "Example: overseer events --type 'goal.created,plan.*' --limit 20",
+    .summary = "List events in the order in which they were stored.",
+    .help = "Every decision has a record with its rule, its evidence and its actor.\n"
+            "Example: overseer events --since 2h\n"
+            "Example: overseer events --type 'goal.created,plan.*' --limit 20",
     .kind = OP_READS,
     .may = MAY_ALL,
     .for_agents = true,

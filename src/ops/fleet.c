@@ -15,16 +15,16 @@ static bool signal(struct op_call *call, const struct store_answer *answer, stru
 static const struct op_member ORDERED[] = {
     {"goalId", MEMBER_TEXT, true, "the store's own chain of records"},
     {"seq", MEMBER_NUMBER, false, "of its newest record"},
-    {"version", MEMBER_NUMBER, false, "0: the store itself has none"},
+    {"version", MEMBER_NUMBER, false, "0: the store's chain has none"},
 };
 
 const struct op OP_FLEET_STOP = {
     .name = "fleet.stop",
     .also = "stop",
-    .summary = "Begin nothing more, on any host, until you say resume. Everything is kept.",
+    .summary = "Stop starting work on all hosts until `overseer resume`. Everything is kept.",
     .help =
-        "What runs may end; deciding and recording go on. It holds across restarts, until `overseer resume`.\n"
-        "Other hosts hear of it within an eighth of the lease.\n"
+        "Running work may finish; decisions and records continue. The stop persists across restarts, until `overseer resume`.\n"
+        "Other hosts learn of it within an eighth of the lease.\n"
         "Example: overseer stop --reason \"looking at the bill\"",
     .kind = OP_WRITES,
     .may = MAY_MANAGE,
@@ -38,8 +38,8 @@ const struct op OP_FLEET_STOP = {
 const struct op OP_FLEET_RESUME = {
     .name = "fleet.resume",
     .also = "resume",
-    .summary = "Let a stopped fleet go on.",
-    .help = "What was decided meanwhile is begun now.\n"
+    .summary = "Resume a stopped fleet.",
+    .help = "Work that was decided in the meantime starts now.\n"
             "Example: overseer resume",
     .kind = OP_WRITES,
     .may = MAY_MANAGE,

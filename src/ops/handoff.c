@@ -21,22 +21,23 @@
 static const struct field ADD[] = {
     PARAM_GOAL(FIELD_REQUIRED),
     TEXT("summary", summary, LIMIT_PROSE, FIELD_REQUIRED | FIELD_CUT, "what happened"),
-    TEXT("node", node, LIMIT_NODE_ID, 0,
-         "what it is about: a phase, task or subtask; of a run its own, else the goal"),
-    TEXT("currentState", state, LIMIT_PROSE, FIELD_CUT, "what there is now"),
+    TEXT(
+        "node", node, LIMIT_NODE_ID, 0,
+        "the phase, task or subtask that it is about; default: a run's own node, otherwise the goal"),
+    TEXT("currentState", state, LIMIT_PROSE, FIELD_CUT, "the current state"),
     LIST("decisions", decisions, "what was decided, and why"),
     LIST("nextActions", next_actions, "what comes next, in order"),
-    LIST("openQuestions", open_questions, "what is not known"),
-    LIST("knownBlockers", blockers, "what is in the way"),
+    LIST("openQuestions", open_questions, "open questions"),
+    LIST("knownBlockers", blockers, "known blockers"),
     LIST("filesTouched", files, "evidence: files"),
     LIST("commandsRun", commands, "evidence: commands"),
-    LIST("testsRun", tests, "evidence: tests and what came of them"),
+    LIST("testsRun", tests, "evidence: tests and their results"),
     LIST("commits", commits, "evidence: commits"),
     LIST("prs", prs, "evidence: pull requests"),
     LIST("issues", issues, "evidence: issues"),
     LIST("externalRefs", refs, "evidence: addresses and anything else"),
     TEXT("sessionKey", session, LIMIT_NAME, 0, "where the transcript is"),
-    TEXT("sessionId", session_id, LIMIT_NAME, 0, "and which part of it"),
+    TEXT("sessionId", session_id, LIMIT_NAME, 0, "the part of the transcript"),
     PARAM_KEY,
     PARAM_TRACE,
 };
@@ -74,9 +75,9 @@ static bool add_signal(struct op_call *call, const struct store_answer *answer,
 
 const struct op OP_HANDOFF_ADD = {
     .name = "handoff.add",
-    .summary = "Write down where the work stands: the next agent or person gets it.",
+    .summary = "Write a handoff: the state of the work, for the next agent or person.",
     .help =
-        "The newest one of a node goes into the next instruction about it.\n"
+        "The newest handoff of a node is part of the next instruction about it.\n"
         "Example: overseer handoff add 01JC7Q4T9Z \"tokens work, mail does not\" --node S1.1.1 --next-actions "
         "\"ask for the relay's password\"",
     .kind = OP_WRITES,
@@ -129,7 +130,7 @@ static json_t *list_result(struct op_call *call, const struct store_answer *answ
 
 const struct op OP_HANDOFF_LIST = {
     .name = "handoff.list",
-    .summary = "List what was written down about a goal or a task, newest first.",
+    .summary = "List the handoffs of a goal or a task, newest first.",
     .help = "Example: overseer handoff list 01JC7Q4T9Z",
     .kind = OP_READS,
     .may = MAY_ALL,
@@ -143,7 +144,8 @@ const struct op OP_HANDOFF_LIST = {
 
 static const struct field SHOW[] = {
     PARAM_GOAL(FIELD_REQUIRED),
-    PARAM("handoff", FIELD_TEXT, node, LIMIT_TAG, 0, "which, such as C_2; the newest if not said"),
+    PARAM("handoff", FIELD_TEXT, node, LIMIT_TAG, 0,
+          "the handoff, such as C_2; default: the newest"),
 };
 
 static const struct op_shown SHOWN[] = {{&HANDOFF, true}};

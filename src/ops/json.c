@@ -134,7 +134,7 @@ static bool refuse(const struct taking *t, const char *what) {
 static bool text_get(const struct taking *t, const json_t *value, struct str *ret) {
     struct str text = {json_string_value(value), json_string_length(value)};
     if (!json_is_string(value))
-        return refuse(t, "has to be a text");
+        return refuse(t, "must be a string");
     if (text.len > t->field->cap && !(t->field->flags & FIELD_CUT)) { /* cut later: see redact.h */
         snprintf(t->why, t->why_size, "\"%s\" has %zu bytes; at most %u are allowed.",
                  t->field->name, text.len, t->field->cap);
@@ -155,9 +155,9 @@ static bool number_get(const struct taking *t, const json_t *value, void *at) {
         char *end;
         number = strtoll(json_string_value(value), &end, 10);
         if (*end || end == json_string_value(value))
-            return refuse(t, "has to be a number");
+            return refuse(t, "must be a number");
     } else if (!json_is_integer(value))
-        return refuse(t, "has to be a number");
+        return refuse(t, "must be a number");
     if (t->field->type != FIELD_INT && (number < 0 || (narrow && number > UINT32_MAX)))
         return refuse(t, "is out of range");
     if (narrow)
@@ -171,7 +171,7 @@ static bool enum_get(const struct taking *t, const json_t *value, uint32_t *ret)
     struct str name = {json_string_value(value), json_string_length(value)};
     if (json_is_string(value) && names_find(t->field->names, name, ret))
         return true;
-    size_t used = (size_t)snprintf(t->why, t->why_size, "\"%s\" has to be one of", t->field->name);
+    size_t used = (size_t)snprintf(t->why, t->why_size, "\"%s\" must be one of", t->field->name);
     for (uint32_t i = 0; i < t->field->names->count && used < t->why_size; i++)
         used += (size_t)snprintf(t->why + used, t->why_size - used, "%s %s", i ? "," : "",
                                  name_of(t->field->names, i));
@@ -183,13 +183,13 @@ static bool flag_get(const struct taking *t, const json_t *value, uint32_t *ret)
     bool yes = json_is_true(value) || (text && strcmp(text, "true") == 0);
     bool no = json_is_false(value) || (text && strcmp(text, "false") == 0);
     *ret = yes;
-    return yes || no || refuse(t, "has to be true or false");
+    return yes || no || refuse(t, "must be true or false");
 }
 
 static bool time_get(const struct taking *t, const json_t *value, int64_t *ret) {
     struct str text = {json_string_value(value), json_string_length(value)};
     return (json_is_string(value) && time_parse(text, ret)) ||
-           refuse(t, "has to be a time such as 2026-01-31T12:00:00Z");
+           refuse(t, "must be a time such as 2026-01-31T12:00:00Z");
 }
 
 /* A single text counts as a list of one, so that the command line needs no brackets. */
@@ -202,7 +202,7 @@ static bool is_pair(struct str text) {
 static bool texts_get(const struct taking *t, const json_t *value, struct texts *ret) {
     uint32_t count = json_is_string(value) ? 1 : (uint32_t)json_array_size(value);
     if (!json_is_string(value) && !json_is_array(value))
-        return refuse(t, "has to be a list of texts");
+        return refuse(t, "must be a list of strings");
     if (count > t->field->most)
         return refuse(t, "has too many entries");
     struct str *at = arena_new(t->arena, struct str, count);
@@ -225,7 +225,7 @@ static bool pair_get(const struct taking *t, const char *name, const json_t *val
     char *number = json_is_number(value) ? json_dumps(value, JSON_ENCODE_ANY) : NULL;
     const char *text = number ? number : json_string_value(value);
     if (!text)
-        return refuse(t, "has to be an object of texts and numbers");
+        return refuse(t, "must be an object of strings and numbers");
     *ret = arena_format(t->arena, "%s=%s", name, text);
     free(number);
     if (ret->len > t->field->cap)
@@ -253,7 +253,7 @@ static bool row_get(const struct taking *t, const json_t *value, void *ret) {
     const char *name;
     json_t *member;
     if (!json_is_object(value))
-        return refuse(t, "has to be a list of objects");
+        return refuse(t, "must be a list of objects");
     json_object_foreach((json_t *)(uintptr_t)value, name, member) {
         if (json_field_named(of->fields, of->count, name))
             continue;
@@ -267,7 +267,7 @@ static bool rows_get(const struct taking *t, const json_t *value, struct rows *r
     const struct shape *of = t->field->of;
     uint32_t count = (uint32_t)json_array_size(value);
     if (!json_is_array(value))
-        return refuse(t, "has to be a list of objects");
+        return refuse(t, "must be a list of objects");
     if (count > t->field->most)
         return refuse(t, "has too many entries");
     char *at = arena_take(t->arena, of->size * count, alignof(max_align_t));

@@ -46,15 +46,15 @@ static json_t *result(struct op_call *call, const struct store_answer *answer) {
 }
 
 static const struct op_member MEMBERS[] = {
-    {"held", MEMBER_FLAG, true, "a person holds it: nothing begins to land"},
-    {"count", MEMBER_NUMBER, true, "how many wait or have the slot"},
+    {"held", MEMBER_FLAG, true, "a person holds it: nothing new lands"},
+    {"count", MEMBER_NUMBER, true, "how many wait or are landing"},
     {"lane", MEMBER_LIST, true,
      "in order: goalId, assignmentId, agentId, slot (it lands now), since; at most 200"},
 };
 
 const struct op OP_LANE_SHOW = {
     .name = "lane.show",
-    .summary = "Show the landing lane: what lands now, and what waits behind it.",
+    .summary = "Show the landing lane: the work that lands now, and the work that waits.",
     .help =
         "One piece of work lands at a time. Its landing commit is built on the target's tip, checked, and pushed only if "
         "the tip is still the same.\n"
@@ -84,7 +84,7 @@ static bool hold_signal(struct op_call *call, const struct store_answer *answer,
 
 const struct op OP_LANE_HOLD = {
     .name = "lane.hold",
-    .summary = "Hold the landing lane: what lands now finishes, and nothing else begins to land.",
+    .summary = "Hold the landing lane: the current landing finishes, and nothing else lands.",
     .help = "Example: overseer lane hold --reason \"release freeze\"",
     .kind = OP_WRITES,
     .may = MAY_HUMAN,
@@ -97,7 +97,7 @@ const struct op OP_LANE_HOLD = {
 
 const struct op OP_LANE_RELEASE = {
     .name = "lane.release",
-    .summary = "Let the landing lane go on.",
+    .summary = "Release the landing lane.",
     .help = "Example: overseer lane release",
     .kind = OP_WRITES,
     .may = MAY_HUMAN,

@@ -12,11 +12,11 @@ static const char *const ROLE[ROLES] = {"nobody", "human", "overseer", "run", "r
 const struct names ROLE_NAMES = NAMES_OF(ROLE);
 
 const struct op_member OP_WRITTEN[] = {
-    {"goalId", MEMBER_TEXT, true, "the goal that it is about"},
-    {"version", MEMBER_NUMBER, false, "of the goal, now"},
+    {"goalId", MEMBER_TEXT, true, "the goal"},
+    {"version", MEMBER_NUMBER, false, "version of the goal, afterwards"},
     {"seq", MEMBER_NUMBER, false, "of the newest record"},
-    {"forwarded", MEMBER_FLAG, false, "kept for the host that owns the goal, and applied there"},
-    {"spooled", MEMBER_FLAG, false, "safe on this host's disk until the database is back"},
+    {"forwarded", MEMBER_FLAG, false, "stored for the host that owns the goal, which applies it"},
+    {"spooled", MEMBER_FLAG, false, "spooled on this host's disk until the database is back"},
 };
 const size_t OP_WRITTEN_COUNT = count_of(OP_WRITTEN);
 
@@ -106,7 +106,7 @@ bool op_args_read(struct op_call *call, const json_t *params) {
     call->params = params;
     call->error = ERROR_INVALID;
     if (params && !json_is_object(params))
-        return op_refuse(call, ERROR_INVALID, "\"params\" has to be an object.");
+        return op_refuse(call, ERROR_INVALID, "\"params\" must be an object.");
     if (!params_are_known(call, params) || !params_get(call))
         return false;
     if (op->words &&
@@ -116,8 +116,8 @@ bool op_args_read(struct op_call *call, const json_t *params) {
     if (!goal_is_read(&call->args_read))
         return op_refuse(
             call, ERROR_INVALID,
-            "\"%.*s\" is not a goal's id; one looks like goal_01JC7Q4T9ZJ5X0M2K8W3R6VYHN, and its beginning "
-            "will do.",
+            "\"%.*s\" is not a goal's id; use one such as goal_01JC7Q4T9ZJ5X0M2K8W3R6VYHN, "
+            "or a unique prefix of it.",
             STR_ARG(str_cut_utf8(call->args.goal, 40)));
     call->error = ERROR_NONE;
     return true;
@@ -137,13 +137,13 @@ static bool is_own_goal(struct op_call *call) {
 bool op_allows(struct op_call *call) {
     const struct caller *caller = call->caller;
     if (!(call->op->may & 1u << caller->role))
-        return op_refuse(call, ERROR_UNAUTHORIZED, "%s is not for a %s.", call->op->name,
-                         name_of(&ROLE_NAMES, caller->role));
+        return op_refuse(call, ERROR_UNAUTHORIZED, "%s is not allowed for the role %s.",
+                         call->op->name, name_of(&ROLE_NAMES, caller->role));
     if (tool_is_denied(call->op, caller)) /* SCOPE-05: checked at call time, for every interface */
         return op_refuse(call, ERROR_UNAUTHORIZED, "%s is not in the scope of this run.",
                          call->op->name);
     if (caller->role == ROLE_RUN && !is_own_goal(call))
-        return op_refuse(call, ERROR_UNAUTHORIZED, "A run may name no goal but its own.");
+        return op_refuse(call, ERROR_UNAUTHORIZED, "A run may name only its own goal.");
     return true;
 }
 

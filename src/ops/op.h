@@ -228,14 +228,14 @@ bool goal_id_range(struct str text, struct id *ret_first, struct id *ret_last);
 #define PARAM_ENUM(name, member, names, flags, text) \
     { name, FIELD_ENUM, 0, FIELD_OF(op_args, member), 0, flags, names, text, 0, NULL }
 #define PARAM_GOAL(flags) \
-    PARAM("goal", FIELD_TEXT, goal, 64, flags, "the goal's id, or enough of its beginning")
+    PARAM("goal", FIELD_TEXT, goal, 64, flags, "the goal's id, or a unique prefix of it")
 #define PARAM_KEY \
     PARAM( \
         "key", FIELD_TEXT, key, LIMIT_KEY, 0, \
-        "repeating the request with the same key does it once; another request with it is refused")
+        "idempotency key: repeating the request with the same key applies it once; another request with it is refused")
 #define PARAM_REASON(flags) PARAM("reason", FIELD_TEXT, reason, LIMIT_REASON, flags, "why")
 #define PARAM_VERSION \
     PARAM("version", FIELD_UINT, version, 0, 0, \
-          "the plan's version that you saw; refused if it moved on")
+          "the plan's version that you read; refused if the plan has changed since")
 #define PARAM_TRACE \
-    PARAM("traceId", FIELD_TEXT, trace, LIMIT_KEY, 0, "of a causal chain, passed through")
+    PARAM("traceId", FIELD_TEXT, trace, LIMIT_KEY, 0, "trace id of a causal chain, passed through")

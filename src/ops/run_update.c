@@ -19,7 +19,7 @@ static bool signal(struct op_call *call, const struct store_answer *answer, stru
     if (!view_is_whole(call, answer))
         return false;
     if (call->args.run_patch.id.len == 0)
-        return op_refuse(call, ERROR_INVALID, "\"runId\" is missing: which run it is.");
+        return op_refuse(call, ERROR_INVALID, "\"runId\" is missing: name a run, such as R_1.");
     const struct part_shown *shown = run_shown(&answer->shown, call->args.run_patch.id);
     if (shown && !shape_decode(&RUN_ROW, shown->body, &run))
         return op_refuse(call, ERROR_REFUSED_BY_STORE, "The stored run cannot be read.");
@@ -36,7 +36,7 @@ static bool signal(struct op_call *call, const struct store_answer *answer, stru
 
 const struct op OP_RUN_UPDATE = {
     .name = "run.update",
-    .summary = "Put down a run, or change some fields of it; the others stay as they were.",
+    .summary = "Store a run, or change some of its fields; the others stay as they were.",
     .help = "Example: overseer run update 01JC7Q4T9Z --run-id R_1 --verification passed",
     .kind = OP_WRITES,
     .may = MAY_MANAGE,

@@ -58,10 +58,11 @@ static bool row_inherit(struct op_call *call, struct plan_row *row, const struct
     struct node_text *text = &row->text;
     for (uint32_t i = 0; i < text->allow.count; i++)
         if (!is_given(call->caller, allow, deny, text->allow.at[i]))
-            return op_refuse(call, ERROR_UNAUTHORIZED,
-                             "toolsAllow of %.*s names %.*s, which this run may not use itself, so "
-                             "nobody who works for it may. Leave it out, or let a person plan it.",
-                             STR_ARG(row->id), STR_ARG(text->allow.at[i]));
+            return op_refuse(
+                call, ERROR_UNAUTHORIZED,
+                "toolsAllow of %.*s names %.*s, which this run may not use itself, so it cannot "
+                "allow it to others. Remove that tool, or let a person plan the node.",
+                STR_ARG(row->id), STR_ARG(text->allow.at[i]));
     if (call->caller->tools.listed && text->allow.count == 0)
         text->allow = *allow;
     text->deny = both(&text->deny, deny, &call->arena);
@@ -79,9 +80,10 @@ bool scope_inherit(struct op_call *call, struct plan_text *plan) {
         (!caller->tools.listed && !caller->tools.deny[0] && !caller->tools.too_long))
         return true;
     if (caller->tools.too_long)
-        return op_refuse(call, ERROR_UNAUTHORIZED,
-                         "The list of tools of this run is too long to be given to others. Let a "
-                         "person plan it, or shorten [[agents]] tools.");
+        return op_refuse(
+            call, ERROR_UNAUTHORIZED,
+            "The tool list of this run is too long to be passed on. Let a person plan the "
+            "node, or shorten [[agents]] tools.");
     struct texts allow = lines_read(caller->tools.allow, &call->arena);
     struct texts deny = lines_read(caller->tools.deny, &call->arena);
     struct plan_row *rows = arena_new(&call->arena, struct plan_row, plan->rows.count + 1);

@@ -23,7 +23,7 @@ bool view_is_whole(struct op_call *call, const struct store_answer *answer) {
     if (!answer->loaded[0].exists)
         return op_refuse(call, ERROR_NOT_FOUND, "%s", "");
     if (!answer->loaded[0].whole)
-        return op_refuse(call, ERROR_QUARANTINED, "A row of it is damaged.");
+        return op_refuse(call, ERROR_QUARANTINED, "A stored row of it is damaged.");
     return true;
 }
 

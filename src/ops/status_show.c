@@ -14,28 +14,28 @@
 
 static const struct field PARAMS[] = {
     PARAM("since", FIELD_TEXT, since, 40, 0,
-          "what was done since this time, or 90s, 15m, 2h, 3d ago; 24h if not said"),
-    PARAM("limit", FIELD_U32, limit, 0, 0, "how many of each, at most 100; 20 if not said"),
+          "show what was done since this time, or 90s, 15m, 2h, 3d ago; default: 24h"),
+    PARAM("limit", FIELD_U32, limit, 0, 0, "how many of each, at most 100; default: 20"),
 };
 
 static const struct op_member MEMBERS[] = {
-    {"at", MEMBER_TIME, true, "when it was asked"},
-    {"since", MEMBER_TIME, true, "what is done is shown from then on"},
+    {"at", MEMBER_TIME, true, "when the request was answered"},
+    {"since", MEMBER_TIME, true, "start of the period for goals that are done"},
     {"tally", MEMBER_OBJECT, true, "how many goals are in each state"},
-    {"needsYou", MEMBER_LIST, true, "as inbox.list shows them, oldest first"},
-    {"failed", MEMBER_LIST, true, "those of them whose command failed"},
+    {"needsYou", MEMBER_LIST, true, "entries as in inbox.list, oldest first"},
+    {"failed", MEMBER_LIST, true, "the entries whose command failed"},
     {"working", MEMBER_LIST, true,
-     "goals that are being worked on; agents says by whom, and how it goes with them"},
+     "goals that are being worked on; `agents` has their agents and the state of each"},
     {"done", MEMBER_LIST, true,
-     "goals that were done since then, the newest end first; proof says what that rests on, landed where it is"},
-    {"doneCount", MEMBER_NUMBER, true, "how many were done since then, shown or not"},
+     "goals that were done in the period, newest first; `proof` is the evidence, `landed` the place"},
+    {"doneCount", MEMBER_NUMBER, true, "how many were done in the period, in total"},
     {"paused", MEMBER_LIST, true, "goals that are paused"},
     {"lostHosts", MEMBER_LIST, true,
-     "hosts that are lost while tasks of the goals shown wait for their agents to be frozen: host, tasks, since, until"},
+     "lost hosts whose agents must be frozen before tasks of the shown goals start elsewhere: host, tasks, since, until"},
     {"waits", MEMBER_LIST, true,
-     "what this host waits for: what, since, goalId if it is for a goal, running or not yet begun"},
+     "operations that this host waits for: what, since, goalId if it is for a goal, running or not yet started"},
     {"storeWarning", MEMBER_TEXT, false,
-     "what about the store can lose what was acknowledged, although all is well now"},
+     "risks of the store's configuration that could lose acknowledged writes"},
     {"daemon", MEMBER_OBJECT, true,
      "version, host, epoch, era, joined, safeMode, stopped, trouble, startedAt, store; clockStep (seconds, at) if the clock stepped within a day"},
 };
@@ -54,7 +54,7 @@ static const struct {
 } BRIEFS[] = {{"done", RECORD_GOAL_COMPLETED, true}, {"working", RECORD_ASSIGNMENT_STALLED, false}};
 
 static const char UNGUARDED[] =
-    "commits wait for no standby (synchronous_standby_names is empty): a failover can lose what was acknowledged";
+    "commits wait for no standby (synchronous_standby_names is empty): a failover can lose acknowledged writes";
 
 struct gathering {
     int64_t since;
@@ -73,7 +73,7 @@ static bool request(struct op_call *call, struct store_request *ret_request) {
         call->args.limit && call->args.limit <= ASKING_SHOWN ? call->args.limit : ASKING_DEFAULT;
     it->since = call->at - MINUTES(1440);
     if (call->args.since.len > 0 && !since_parse(call->args.since, call->at, &it->since))
-        op_refuse(call, ERROR_INVALID, "\"since\" is not a time, nor such as 2h.");
+        op_refuse(call, ERROR_INVALID, "\"since\" must be a time or a duration such as 2h.");
     if (it->since == 0)
         it->since = 1; /* 0 would mean any end time */
     ret_request->verb = STORE_TALLY;
@@ -312,7 +312,8 @@ static json_t *result(struct op_call *call, const struct store_answer *answer) {
 const struct op OP_STATUS_SHOW = {
     .name = "status.show",
     .also = "status",
-    .summary = "Show how things stand: what needs you, what failed, what is at work, what is done.",
+    .summary =
+        "Show the current state: what needs you, what failed, what is working, what is done.",
     .help = "Example: overseer status\n"
             "Example: overseer status --since 8h",
     .kind = OP_READS,

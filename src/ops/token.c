@@ -3,37 +3,38 @@
 #include "ops/all.h"
 
 static const struct op_member MADE[] = {
-    {"tokenId", MEMBER_TEXT, true, "what it is called: list, revoke and rotate take it"},
+    {"tokenId", MEMBER_TEXT, true, "its id, for list, revoke and rotate"},
     {"token", MEMBER_TEXT, false, "the token itself, shown this once"},
     {"role", MEMBER_TEXT, true, "human, overseer, run or reader"},
-    {"actor", MEMBER_TEXT, true, "who acts with it"},
-    {"goalId", MEMBER_TEXT, false, "of a run: its goal, and no other"},
-    {"runId", MEMBER_TEXT, false, "of a run"},
-    {"assignmentId", MEMBER_TEXT, false, "of a run: what it works on"},
-    {"note", MEMBER_TEXT, true, "what it is for"},
-    {"createdBy", MEMBER_TEXT, true, "who made it"},
-    {"createdAt", MEMBER_TIME, true, "when it was made"},
-    {"expiresAt", MEMBER_TIME, true, "until when it is taken"},
+    {"actor", MEMBER_TEXT, true, "the actor of requests with it"},
+    {"goalId", MEMBER_TEXT, false, "for role run: the only goal that it may name"},
+    {"runId", MEMBER_TEXT, false, "for role run: the run"},
+    {"assignmentId", MEMBER_TEXT, false, "for role run: its assignment"},
+    {"note", MEMBER_TEXT, true, "a note about its purpose"},
+    {"createdBy", MEMBER_TEXT, true, "who created it"},
+    {"createdAt", MEMBER_TIME, true, "when it was created"},
+    {"expiresAt", MEMBER_TIME, true, "when it expires"},
 };
 
 static const struct field CREATE[] = {
     PARAM_ENUM("role", role, &ROLE_NAMES, FIELD_REQUIRED, "human, overseer, run or reader"),
     PARAM("actor", FIELD_TEXT, actor, LIMIT_ACTOR, 0,
-          "who acts with it, such as actor:agent:coder-1; yourself if not said"),
-    PARAM("goal", FIELD_TEXT, goal, 64, 0, "role run: the only goal that it may name"),
-    PARAM("run", FIELD_TEXT, run, LIMIT_NAME, 0, "role run: the run's id"),
+          "the actor of requests with it, such as actor:agent:coder-1; default: yourself"),
+    PARAM("goal", FIELD_TEXT, goal, 64, 0, "for role run: the only goal that it may name"),
+    PARAM("run", FIELD_TEXT, run, LIMIT_NAME, 0, "for role run: the run's id"),
     PARAM("assignment", FIELD_TEXT, assignment, LIMIT_TAG, 0,
-          "role run: what it works on, such as A_3"),
+          "for role run: its assignment, such as A_3"),
     PARAM("expires", FIELD_TEXT, expires, 40, 0,
-          "a span such as 12h, a time, or never; 30d if not said"),
-    PARAM("note", FIELD_TEXT, note, LIMIT_NAME, 0, "what it is for"),
+          "a duration such as 12h, a time, or never; default: 30d"),
+    PARAM("note", FIELD_TEXT, note, LIMIT_NAME, 0, "a note about its purpose"),
 };
 
 const struct op OP_TOKEN_CREATE = {
     .name = "token.create",
-    .summary = "Make a token for requests over TCP, or one that binds an agent to its run.",
-    .help = "It is shown once and kept only as a hash. Tokens belong to the host that made them.\n"
-            "Example: overseer token create --role reader --note dashboard --expires 90d",
+    .summary = "Create a token for requests over TCP, or one that binds an agent to its run.",
+    .help =
+        "The token is shown once and stored only as a hash. A token is valid only on the host that created it.\n"
+        "Example: overseer token create --role reader --note dashboard --expires 90d",
     .kind = OP_LOCAL,
     .may = MAY_HUMAN,
     OP_PARAMS(CREATE),
@@ -41,17 +42,17 @@ const struct op OP_TOKEN_CREATE = {
 };
 
 static const struct field LIST[] = {
-    PARAM("after", FIELD_TEXT, after, 64, 0, "the `next` of the page before"),
+    PARAM("after", FIELD_TEXT, after, 64, 0, "the `next` of the previous page"),
 };
 
 static const struct op_member LISTED[] = {
     {"tokens", MEMBER_LIST, true, "oldest first, without the tokens themselves"},
-    {"next", MEMBER_TEXT, false, "there are more: give it as `after`"},
+    {"next", MEMBER_TEXT, false, "there are more: pass this as `after`"},
 };
 
 const struct op OP_TOKEN_LIST = {
     .name = "token.list",
-    .summary = "List this host's tokens: for whom, by whom, until when.",
+    .summary = "List this host's tokens: their actor, creator and expiry.",
     .help = "Example: overseer token list",
     .kind = OP_LOCAL,
     .may = MAY_HUMAN,
@@ -60,7 +61,7 @@ const struct op OP_TOKEN_LIST = {
 };
 
 static const struct field ONE[] = {
-    PARAM("tokenId", FIELD_TEXT, token, 64, FIELD_REQUIRED, "as token list shows it"),
+    PARAM("tokenId", FIELD_TEXT, token, 64, FIELD_REQUIRED, "the token, as in token.list"),
 };
 
 const struct op OP_TOKEN_REVOKE = {
@@ -77,7 +78,8 @@ const struct op OP_TOKEN_REVOKE = {
 
 const struct op OP_TOKEN_ROTATE = {
     .name = "token.rotate",
-    .summary = "Replace a token by a new one for the same actor; the old one dies at once.",
+    .summary =
+        "Replace a token with a new one for the same actor; the old one becomes invalid at once.",
     .help = "Example: overseer token rotate tok_0123456789abcdef",
     .kind = OP_LOCAL,
     .may = MAY_HUMAN,

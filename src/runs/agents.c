@@ -4,10 +4,10 @@
 #include "drivers/pretend.h"
 #include "engine/reload.h"
 #include "runs/executor.h"
+#include "runs/run_log.h"
 #include "runs/run_table.h"
 #include "runs/words/agent_words.h"
 #include "sys/clock.h"
-#include "sys/log.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -81,12 +81,14 @@ static int64_t run_next(const struct pretend_run *run) {
 
 /* ---- signals to the ledger ---- */
 
-static void offer(struct agents *agents, const struct signal *signal) {
+static void offer(struct agents *agents, const struct pretend_run *run,
+                  const struct signal *signal) {
     struct input *input = input_make(signal, NULL);
     if (input && queue_put(&agents->executor->ledger_thread->queue, input))
         return;
     input_free(input);
-    log_error("no room for what an agent showed; it is looked at again");
+    log_run(LEVEL_ERROR, run,
+            "out of memory for an observation of a pretend agent; the next look reports it again");
 }
 
 static struct signal shown_signal(struct pretend_run *run, enum signal_kind kind) {
@@ -117,7 +119,7 @@ static void words_offer(struct agents *agents, struct pretend_run *run,
     update.sender.actor = STR("overseer");
     update.sender.by = WHO_OVERSEER;
     update.about.run = run->number;
-    offer(agents, &update);
+    offer(agents, run, &update);
 }
 
 static void event_offer(struct agents *agents, struct pretend_run *run,
@@ -132,7 +134,7 @@ static void event_offer(struct agents *agents, struct pretend_run *run,
     seen.exit = event->exit;
     struct signal signal = shown_signal(run, SIGNAL_AGENT_SEEN);
     signal.body = shape_encode(&OBSERVATION, &seen, &arena);
-    offer(agents, &signal);
+    offer(agents, run, &signal);
     if (event->reply != REPLY_NONE)
         words_offer(agents, run, event, &arena);
     arena_free(&arena);
@@ -275,7 +277,7 @@ static void spawn_one(struct agents *agents, const struct effect *effect, struct
     struct behaviour behaviour;
     ended->to = DELIVERY_ERROR;
     if (recent_has(&agents->stopped, id))
-        ended->text = STR("it was stopped before it began");
+        ended->text = STR("it was stopped before it started");
     else if (!behaviour_of(agents, effect->agent, &behaviour))
         ended->text =
             arena_format(arena, "no driver starts the agent %.*s: give it one under [[agents]]",
@@ -300,7 +302,7 @@ static struct pretend_run *run_meant(struct agents *agents, const struct effect 
 static void send_to(struct agents *agents, const struct effect *effect, struct signal *ended) {
     struct pretend_run *run = run_meant(agents, effect);
     ended->to = DELIVERY_ERROR;
-    ended->text = run ? STR("") : STR("its run is not there any more");
+    ended->text = run ? STR("") : STR("its run has ended");
     if (!run)
         return;
     ended->to = pretend_send(&run->agent, &CALM, dispatch_of(effect), (enum wording)effect->words,

@@ -59,7 +59,7 @@ static void looked_up(struct lookup *lookup, const struct store_answer *answer) 
     else if (crash_guard_run(text_make, it, &report) != CRASH_GUARD_WHOLE)
         composing_end(it, (struct str){0}, str_of(report.why));
     else if (it->text.len == 0)
-        composing_end(it, (struct str){0}, STR("a text that it is made of is not kept any more"));
+        composing_end(it, (struct str){0}, STR("a text that it needs is no longer stored"));
     else
         composing_end(it, it->text, (struct str){0});
 }
@@ -91,7 +91,7 @@ void compose(struct lookups *lookups, const struct effect *effect, bool whole, c
              void *with) {
     struct composing *it = calloc(1, sizeof *it);
     if (!it) {
-        done(with, &(struct composition){.why = STR("there is no memory")});
+        done(with, &(struct composition){.why = STR("out of memory")});
         return;
     }
     it->done = done;
@@ -99,5 +99,5 @@ void compose(struct lookups *lookups, const struct effect *effect, bool whole, c
     it->whole = whole;
     composing_fill(it, effect);
     if (!lookups_ask(lookups, &it->lookup))
-        composing_end(it, (struct str){0}, STR("the daemon stops"));
+        composing_end(it, (struct str){0}, STR("the daemon is stopping"));
 }

@@ -4,10 +4,10 @@
 
 #include "base/seam.h"
 #include "runs/notice_send.h"
+#include "runs/run_log.h"
 #include "runs/run_table.h"
 #include "sandbox/command.h"
 #include "sys/clock.h"
-#include "sys/log.h"
 
 enum { PULSE_MS = 100 };
 
@@ -23,7 +23,7 @@ static void report(struct executor *executor, const struct act *act, enum signal
 
 /* OBSERVE-01, OBSERVE-09: logs what was chosen and its outcome; for a failure, everything that is known. */
 static void outcome_log(const struct effect *effect, int64_t exit, struct str tail) {
-    struct log_about about = {.goal = effect->goal, .effect = effect->n + 1};
+    struct log_about about = effect_about(effect);
     if (exit == 0) {
         log_about(LEVEL_INFO, &about, "a command ended with status 0");
         return;
@@ -56,9 +56,7 @@ static void command_begin(struct executor *executor, struct act *act) {
     }
     *doing = (struct doing){executor, act};
     executor->running++;
-    log_about(LEVEL_INFO,
-              &(struct log_about){.goal = act->effect.goal, .effect = act->effect.n + 1},
-              "starts a command");
+    log_effect(LEVEL_INFO, &act->effect, "starts a command");
     seam("between-claim-and-act");
     command_run(executor->loop, &act->effect, act->fence, act_ended, doing);
 }
@@ -78,7 +76,8 @@ static void act_begin(struct executor *executor, struct act *act) {
         break;
     case EFFECT_SAY: say_begin(executor, act); break;
     default:
-        report(executor, act, SIGNAL_EFFECT_ENDED, -1, STR("nobody here can do that"));
+        report(executor, act, SIGNAL_EFFECT_ENDED, -1,
+               STR("this build has no executor for that effect"));
         free(act);
     }
 }
@@ -119,6 +118,13 @@ static void start_all(struct executor *executor, struct act *act) {
     }
 }
 
+static void notes_sync(struct act_log *notes) {
+    if (!act_log_sync(notes))
+        log_host(LEVEL_ERROR,
+                 "the act log cannot be synced to disk: after a power failure, this host would "
+                 "not notice that the store was set back");
+}
+
 /* P13: if notes have to be on disk, syncs those of all acts at once. */
 static void consider_all(struct executor *executor, struct act *act) {
     struct act_log *notes = executor->ledger_thread->acts;
@@ -136,9 +142,8 @@ static void consider_all(struct executor *executor, struct act *act) {
         }
         act = next;
     }
-    if (together && !act_log_sync(notes))
-        log_error("what this host acts on cannot be brought to the disk: after a power cut, a "
-                  "store that has gone back would not be noticed");
+    if (together)
+        notes_sync(notes);
     start_all(executor, together);
 }
 

@@ -2,8 +2,8 @@
 /* Reports the outcome of an effect to the ledger. */
 #include "runs/executor.h"
 
+#include "runs/run_log.h"
 #include "sys/clock.h"
-#include "sys/log.h"
 
 /* The outcome is identified by its effect: reporting it twice changes nothing. Without memory it is not reported, and
  * the effect becomes unconfirmed at its deadline. */
@@ -21,6 +21,7 @@ void executor_report(struct executor *executor, const struct act *act, struct si
     struct input *input = input_make(&outcome, NULL);
     if (!input || !queue_put(&executor->ledger_thread->queue, input)) {
         input_free(input);
-        log_error("no memory for an outcome; its effect will stand as unconfirmed");
+        log_effect(LEVEL_ERROR, &act->effect,
+                   "out of memory for an outcome; its effect will be unconfirmed");
     }
 }

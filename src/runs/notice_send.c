@@ -6,9 +6,9 @@
 #include "engine/reload.h"
 #include "model/setting/setting.h"
 #include "ops/question/question_view.h"
+#include "runs/run_log.h"
 #include "sys/clock.h"
 #include "sys/crash_guard.h"
-#include "sys/log.h"
 
 #include <stdlib.h>
 
@@ -69,11 +69,13 @@ static void notice_send_unlink(struct notice_sender *notice_sender, struct notic
  * it was. */
 static void notice_send_end(struct notice_send *send, enum hearing heard, int64_t until,
                             struct str text, struct str url) {
-    struct log_about about = {.goal = send->act->effect.goal, .effect = send->act->effect.n + 1};
+    struct log_about about = effect_about(&send->act->effect);
+    if (about.task.len == 0)
+        about.task = send->notice.node;
     if (heard == HEARD_YES)
-        log_about(LEVEL_INFO, &about, "said on channel %.*s", STR_ARG(send->notice.channel));
+        log_about(LEVEL_INFO, &about, "sent on channel %.*s", STR_ARG(send->notice.channel));
     else if (!send->notice_sender->stopped)
-        log_about(LEVEL_WARNING, &about, "not said on channel %.*s: %.*s",
+        log_about(LEVEL_WARNING, &about, "not sent on channel %.*s: %.*s",
                   STR_ARG(send->notice.channel), STR_ARG(str_cut_utf8(text, LIMIT_WHY)));
     if (!send->notice_sender->stopped)
         executor_report(
@@ -106,7 +108,7 @@ static void words_make(void *with) {
         loaded->exists ? questions_find(&loaded->live.questions, n) : NULL;
     if (!question || !question_words(shown, question, &send->arena, &text)) {
         send->heard = HEARD_NO;
-        send->trouble = "nobody waits for it any more";
+        send->trouble = "the question is no longer open";
         return;
     }
     struct str body = shown_text(shown, &loaded->goal.text);
@@ -118,7 +120,7 @@ static void words_make(void *with) {
     struct str bytes = shape_encode(&NOTICE, &worded, &send->arena);
     if (!shape_decode_in(&NOTICE, bytes, &send->arena, &send->notice)) {
         send->heard = HEARD_NO;
-        send->trouble = "its words are too long";
+        send->trouble = "its text is too long";
     }
 }
 
@@ -130,9 +132,9 @@ static void looked_up(struct lookup *lookup, const struct store_answer *answer) 
     send->answer = answer;
     send->heard = HEARD_LATER;
     if (answer->outcome != STORE_DONE)
-        send->trouble = "its words could not be read from the store";
+        send->trouble = "its text could not be read from the store";
     else if (crash_guard_run(words_make, send, &report) != CRASH_GUARD_WHOLE)
-        send->trouble = "there was no memory for its words";
+        send->trouble = "out of memory for its text";
     pthread_mutex_lock(&notice_sender->lock);
     send->next = notice_sender->worded_first;
     notice_sender->worded_first = send;
@@ -156,10 +158,10 @@ static void notice_send_say(struct notice_send *send) {
     if (send->trouble)
         notice_send_fail(send, send->heard, send->trouble);
     else if (!channel)
-        notice_send_fail(send, HEARD_NO, "no channel of that name is set up here");
+        notice_send_fail(send, HEARD_NO, "no channel of that name is configured here");
     else if (!notice_sender->channels ||
              !channel_say(notice_sender->channels, channel, &send->notice, channel_has_sent, send))
-        notice_send_fail(send, HEARD_LATER, "there is no memory");
+        notice_send_fail(send, HEARD_LATER, "out of memory");
     context_settings_drop(settings);
 }
 
@@ -216,7 +218,7 @@ static bool may_have_been_tried(const struct notice_sender *notice_sender,
 static void read_notice(void *with) {
     struct notice_send *send = with;
     if (!shape_decode_in(&NOTICE, send->act->effect.body, &send->arena, &send->notice))
-        send->trouble = "what is stored of it cannot be read";
+        send->trouble = "its stored form cannot be decoded";
 }
 
 void say_begin(struct executor *executor, struct act *act) {
@@ -225,7 +227,7 @@ void say_begin(struct executor *executor, struct act *act) {
     struct crash_guard_report report;
     if (!send || !notice_sender) {
         executor_report(executor, act,
-                        (struct signal){.to = HEARD_LATER, .text = STR("there is no memory")});
+                        (struct signal){.to = HEARD_LATER, .text = STR("out of memory")});
         free(send);
         free(act);
         return;
@@ -233,7 +235,7 @@ void say_begin(struct executor *executor, struct act *act) {
     *send =
         (struct notice_send){.notice_sender = notice_sender, .act = act, .goal = act->effect.goal};
     if (crash_guard_run(read_notice, send, &report) != CRASH_GUARD_WHOLE)
-        send->trouble = "there is no memory";
+        send->trouble = "out of memory";
     if (send->trouble) {
         notice_send_fail(send, HEARD_NO, send->trouble);
         return;

@@ -147,13 +147,6 @@ struct run_outbox {
     int64_t again_at;       /* when the first one is sent again; 0: no resend is due */
 };
 
-/* Log lines about a run name its goal, its task and the run itself. */
-#define log_run(level, run, ...) \
-    log_line( \
-        level, __FILE__, \
-        &(struct log_about){.goal = (run)->goal, .task = str_of((run)->node), .run = (run)->id}, \
-        __VA_ARGS__)
-
 struct run {
     struct run_table *runs;
     struct id id, goal;
@@ -417,7 +410,9 @@ void run_save_soon(struct run *run);        /* for output that decided nothing *
 bool run_load(struct run *run, uint64_t *ret_offset);
 
 /* ---- run_output.c ---- */
-void run_output_drop(const char *folder); /* deletes the raw output of a run that is over */
+bool run_output_drop(
+    const char
+        *folder); /* deletes the raw output of a run that is over; false: errno says why not */
 void run_words_keep(struct run *run, const struct drive_out *out);
 /* Its exit status and its standard error output: bounded, without secrets and control characters. */
 struct str run_last_words(const struct run *run, struct arena *arena);
@@ -435,7 +430,8 @@ void run_log_sent(struct run *run, struct str text); /* logs what is sent to the
 struct ready_wanted { /* valid until `done` is called */
     struct work_place *place;
     struct str tree, worker, session;
-    struct id goal;
+    const char *node; /* of the run that waits for it, as are goal and id */
+    struct id goal, id;
     uint32_t dispatch_n;
     uint64_t fence;
 };
@@ -459,8 +455,8 @@ enum pulled {
 /* Called once, on the loop. `text`: which pull request, or why there is none. */
 typedef void pull_opened(void *with, enum pulled pulled, struct str text);
 /* Reads its title and text from the store; `forge` is the name of a channel. */
-void pull_open(struct run_table *runs, struct id goal, const struct pull *pull, struct str forge,
-               pull_opened *done, void *with);
+void pull_open(struct run_table *runs, const struct effect *effect, const struct pull *pull,
+               struct str forge, pull_opened *done, void *with);
 void pulls_stop(struct run_table *runs);
 
 /* ---- run_network.c ---- */

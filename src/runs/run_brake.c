@@ -9,8 +9,8 @@
  * worker measures how much each run uses, seldom while there is room: passes may take at most a fiftieth of the time. */
 #include "model/record.h"
 #include "runs/run.h"
+#include "runs/run_log.h"
 #include "sys/clock.h"
-#include "sys/log.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -159,13 +159,13 @@ static void slot_tell(struct run_table *runs, const struct brake_slot *slot) {
  * (run_brake_renew, run_brake_status). */
 static void hold_freeze(struct run *run) {
     if (!run->held || !held_freeze(run->held, FREEZE_DISK, 0))
-        log_run(LEVEL_WARNING, run,
-                "a run of %s cannot be frozen before its hold is spoken to again", run->agent);
+        log_run(LEVEL_WARNING, run, "agent %s cannot be frozen until its hold is connected again",
+                run->agent);
 }
 
 static void hold_thaw(struct run *run) {
     if (!run->held || !held_thaw(run->held, FREEZE_DISK))
-        log_run(LEVEL_WARNING, run, "a run of %s cannot go on before its hold is spoken to again",
+        log_run(LEVEL_WARNING, run, "agent %s cannot be thawed until its hold is connected again",
                 run->agent);
 }
 
@@ -185,7 +185,7 @@ static void run_freeze(struct run *run, enum brake_cause cause) {
     brake->frozen_at = clock_boot();
     brake->frozen_free = brake->free;
     if (!slot) {
-        log_run(LEVEL_ERROR, run, "too many runs are frozen to note one more: a run of %s",
+        log_run(LEVEL_ERROR, run, "the brake file is full: the freeze of agent %s is not stored",
                 run->agent);
         return;
     }
@@ -201,11 +201,9 @@ static void run_freeze(struct run *run, enum brake_cause cause) {
                                 .free = brake->free == UINT64_MAX ? 0 : brake->free};
     pthread_mutex_unlock(&run->runs->lock);
     if (!brake_file_keep(&brake->file, slot))
-        log_error("a freeze cannot be noted in the brake file: %s", strerror(errno));
-    char name[ID_TEXT + 1];
-    id_format(run->id, name);
-    log_run(LEVEL_WARNING, run,
-            "the run %s of %s is frozen: it has %llu MiB, and %llu MiB are free at %s", name,
+        log_run(LEVEL_ERROR, run, "the freeze of agent %s cannot be stored in the brake file: %s",
+                run->agent, strerror(errno));
+    log_run(LEVEL_WARNING, run, "agent %s is frozen: it uses %llu MiB, and %llu MiB are free at %s",
             run->agent, (unsigned long long)(slot->bytes >> 20),
             (unsigned long long)(slot->free >> 20), brake->where);
     slot_tell(run->runs, slot);
@@ -356,8 +354,9 @@ static void ballast_look(struct run_table *runs) {
     bool full = brake->free < ballast->size / 4 ||
                 (brake->free < brake->least && store_is_in_trouble(runs));
     if (ballast->there && full && held && ballast_release(ballast))
-        log_warning(
-            "the disk is full: the reserve of %llu MiB is given up, so that decisions can be written",
+        log_host(
+            LEVEL_WARNING,
+            "the disk is full: the reserve of %llu MiB is released, so that decisions can be written",
             (unsigned long long)(ballast->size >> 20));
     else if (!ballast->there && runs->all.count > 0 &&
              brake->free > brake->least + 2 * ballast->size)
@@ -503,8 +502,9 @@ unsigned brake_wait(struct run_table *runs, struct op_wait *ret, unsigned most) 
 void brake_start(struct run_table *runs) {
     struct brake *brake = &runs->brake;
     if (!brake_file_open(&brake->file, runs->state))
-        log_warning("there is no brake file in %s (%s): freezes are noted in memory only",
-                    runs->state, strerror(errno));
+        log_host(LEVEL_WARNING,
+                 "the brake file in %s cannot be opened (%s): freezes are kept in memory only",
+                 runs->state, strerror(errno));
     brake->free = UINT64_MAX;
     uv_timer_init(runs->loop, &brake->timer);
     brake->timer.data = runs;

@@ -7,8 +7,8 @@
  * and a folder with work in it that belongs to no repository. Works on one assignment after the other: nothing waits for this. */
 #include "ops/assignment.h"
 #include "runs/run.h"
+#include "runs/run_log.h"
 #include "sys/clock.h"
-#include "sys/log.h"
 
 #include <sys/statvfs.h>
 
@@ -34,8 +34,10 @@ struct cleaning {
     uint32_t count, at;
     uint32_t removed; /* folders of the current assignment */
     int64_t keep;
-    bool low;        /* disk space is low: finished work is removed now */
-    int64_t over_at; /* of the current assignment; 0: not over, or unknown */
+    bool low;           /* disk space is low: finished work is removed now */
+    int64_t over_at;    /* of the current assignment; 0: not over, or unknown */
+    struct id goal, id; /* of the current assignment and of its last run, for the log */
+    char node[LIMIT_NODE_ID + 1];
     struct arena arena;
 };
 
@@ -132,11 +134,29 @@ static void home_seen(struct cleaning *it, const char *name, const char *path) {
     found_add(it, left, true, name);
 }
 
+/* Raw output of a run that is over, which cannot be removed. */
+static void over_log(struct left left, const char *name, const char *path, int error) {
+    char file[RUN_PATH + 16];
+    snprintf(file, sizeof file, "%s/run.over", path);
+    json_t *json = json_load_file(file, 0, NULL);
+    const char *node = json_string_value(json_object_get(json, "node"));
+    struct {
+        struct id goal, id;
+        const char *node;
+    } run = {.goal = left.goal, .node = node ? node : ""};
+    if (!id_parse(str_of(name), &run.id))
+        run.id = (struct id){0};
+    log_run(LEVEL_WARNING, &run, "raw output in %s cannot be removed: %s", path, strerror(error));
+    json_decref(json);
+}
+
 static void run_seen(struct cleaning *it, const char *name, const char *path) {
     struct left left;
     if (name[0] == '.' || !over_read(path, &left))
         return;
-    run_output_drop(path); /* left by a daemon that was killed in between, or by an older build */
+    /* left by a daemon that was killed in between, or by an older build */
+    if (!run_output_drop(path))
+        over_log(left, name, path, errno);
     left_add(it, left);
     found_add(it, left, false, name);
 }
@@ -145,7 +165,7 @@ static void run_seen(struct cleaning *it, const char *name, const char *path) {
 static void gone_remove(struct cleaning *it, const char *name, const char *path) {
     (void)it;
     if (strncmp(name, GONE, strlen(GONE)) == 0 && !folder_remove(path))
-        log_warning("%s cannot be removed whole: %s", path, strerror(errno));
+        log_host(LEVEL_WARNING, "%s cannot be removed completely: %s", path, strerror(errno));
 }
 
 static void collect(uv_work_t *work) {
@@ -166,7 +186,7 @@ static void put_away(struct cleaning *it, const char *path) {
     it->removed++;
     snprintf(gone, sizeof gone, "%.*s/%s%s", (int)(slash - path), path, GONE, slash + 1);
     if (rename(path, gone) != 0 || !folder_remove(gone))
-        log_warning("%s cannot be removed whole: %s", path, strerror(errno));
+        log_run(LEVEL_WARNING, it, "%s cannot be removed completely: %s", path, strerror(errno));
 }
 
 /* For a run without a repository, this folder is the only place of its work. */
@@ -201,13 +221,13 @@ static bool tree_remove(struct cleaning *it, struct work_place *place) {
     struct git_answer answer =
         git_tree_remove(&place->context, &place->repo, &place->run, &it->arena, &kept);
     if (answer.result != GIT_DONE) {
-        log_warning("the worktree of %.*s stays: %.*s", STR_ARG(place->run.run),
-                    STR_ARG(answer.why));
+        log_run(LEVEL_WARNING, it, "the worktree of %.*s cannot be removed: %.*s",
+                STR_ARG(place->run.run), STR_ARG(answer.why));
         return false;
     }
     if (kept.len > 0)
-        log_warning("what fits into no commit of %.*s is kept in %.*s", STR_ARG(place->run.run),
-                    STR_ARG(kept));
+        log_run(LEVEL_WARNING, it, "files of %.*s that fit into no commit are kept in %.*s",
+                STR_ARG(place->run.run), STR_ARG(kept));
     work_place_forget(place, &it->arena);
     return true;
 }
@@ -222,8 +242,8 @@ static void one_remove(uv_work_t *work) {
     it->removed = 0;
     folders_remove(it);
     if (it->removed > 0)
-        log_info("what was left of %.*s is removed%s", STR_ARG(place.run.run),
-                 it->low ? ": the disk is short" : "");
+        log_run(LEVEL_INFO, it, "worktree, home and output of %.*s were removed%s",
+                STR_ARG(place.run.run), it->low ? ": disk space is low" : "");
 }
 
 /* ---- one after the other, on the loop ---- */
@@ -262,19 +282,29 @@ static void judged(struct loop_task *task) {
     next(it);
 }
 
+static void row_take(struct cleaning *it, const struct assignment_row *row) {
+    it->over_at = row->updated_at;
+    snprintf(it->node, sizeof it->node, "%.*s", STR_ARG(row->node));
+    if (!id_parse(row->run, &it->id))
+        it->id = (struct id){0};
+}
+
 /* On the lookups' thread. An assignment is over only if the store says so. */
 static void looked_up(struct lookup *lookup, const struct store_answer *answer) {
     struct cleaning *it = (struct cleaning *)((char *)lookup - offsetof(struct cleaning, lookup));
     uint32_t n, wanted = it->left[it->at].assignment;
     const struct goal_loaded *loaded = answer->outcome == STORE_DONE ? &answer->loaded[0] : NULL;
     it->over_at = 0;
+    it->goal = it->left[it->at].goal;
+    it->node[0] = 0;
+    it->id = (struct id){0};
     bool over = loaded && loaded->exists && !assignments_find(&loaded->live.assignments, wanted);
     for (uint32_t i = 0; over && i < answer->shown.part_count; i++) {
         const struct part_shown *part = &answer->shown.parts[i];
         struct assignment_row row = {0};
         if (part->kind == PART_ASSIGNMENT_ROW && assignment_parse(part->name, &n) && n == wanted &&
             shape_decode(&ASSIGNMENT_ROW, part->body, &row))
-            it->over_at = row.updated_at;
+            row_take(it, &row);
     }
     loop_post(it->runs, &it->task);
 }

@@ -36,7 +36,7 @@ static void contract_decode(void *with) {
     struct str body = arena_copy(it->arena, shown_text(&it->answer->shown, &it->text));
     struct node_text words = {0};
     if (body.len == 0 || !shape_decode_in(&NODE_TEXT, body, it->arena, &words))
-        it->contract.why = STR("what it had to leave is not kept any more");
+        it->contract.why = STR("its list of artifacts is no longer stored");
     it->contract.artifacts = words.artifacts;
     it->contract.within = words.check_within ? MILLISECONDS((int64_t)words.check_within) : WITHIN;
 }
@@ -47,9 +47,9 @@ static void looked_up(struct lookup *lookup, const struct store_answer *answer) 
     struct crash_guard_report report;
     it->answer = answer;
     if (answer->outcome != STORE_DONE)
-        it->contract.why = STR("what it had to leave could not be read from the store");
+        it->contract.why = STR("its list of artifacts could not be read from the store");
     else if (crash_guard_run(contract_decode, it, &report) != CRASH_GUARD_WHOLE)
-        it->contract.why = STR("there was no memory for what it had to leave");
+        it->contract.why = STR("out of memory for its list of artifacts");
     it->answer = NULL;
     loop_post(it->runs, &it->task);
 }

@@ -8,10 +8,10 @@
  * All work on an agent's bytes runs under the crash guard (run_driver.c): a bad line ends that run, never the daemon. */
 #include "drivers/drive.h"
 #include "runs/run.h"
+#include "runs/run_log.h"
 #include "runs/words/agent_words.h"
 #include "sys/clock.h"
 #include "sys/crash_guard.h"
-#include "sys/log.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -110,7 +110,8 @@ static void offer(struct run *run, struct signal *signal, uint64_t offset, struc
     input_free(input);
     free(kept);
     run->report_lost = true;
-    log_error("no memory for what an agent said; it is read again after a restart");
+    log_run(LEVEL_ERROR, run,
+            "out of memory for output of agent %s; it is read again after a restart", run->agent);
 }
 
 /* The signal of the run's end carries the reason. An earlier observation would record the end without a reason. */
@@ -190,7 +191,7 @@ static void accepted(struct run *run, const struct drive_event *event, struct ar
         return;
     if (run->sending)
         run_sending_ended(run, DELIVERY_ACCEPTED,
-                          run->driver->watches ? STR("it is watched, and was told nothing")
+                          run->driver->watches ? STR("it is only watched and gets no messages")
                                                : STR(""));
     else
         event_offer(run, AGENT_ACCEPTED, event, STR(""), arena); /* TICK-18: a late acceptance */
@@ -244,7 +245,7 @@ static void turn_failed(struct run *run, const struct drive_event *event, struct
     run->asks.count = 0;
     if (event->kind == DRIVE_BROKEN) {
         why = run_broken_words(run, event, arena);
-        log_run(LEVEL_WARNING, run, "a run of %s cannot be driven any more: %.*s", run->agent,
+        log_run(LEVEL_WARNING, run, "agent %s can no longer be driven: %.*s", run->agent,
                 STR_ARG(why));
     }
     run_sending_ended(run, run->spoken ? DELIVERY_ACCEPTED : DELIVERY_ERROR, why);
@@ -290,7 +291,7 @@ static void write_add(struct run *run, struct drive_out *out, struct str name) {
     bool wants = out->bytes.len > 0 || out->receipt;
     if ((wants && !outbox_add(run, name_of_run(run, name), out->bytes, false)) ||
         (out->close && !outbox_add(run, (struct id){0}, STR(""), true)))
-        drive_break(out, run->driver->resume_at(run->state), "it does not read what it is told");
+        drive_break(out, run->driver->resume_at(run->state), "it does not read its input");
 }
 
 /* Applies a driver's output: the bytes for the agent, under a name of their own, and the events. The caller saves;
@@ -325,20 +326,18 @@ static void broken_tell(void *with) {
 void run_break(struct run *run, const char *why) {
     struct arena arena = {0};
     struct crash_guard_report report;
-    char id[ID_TEXT + 1];
     if (run->broken)
         return;
     struct drive_out out = out_begin(&arena);
     run->broken = run->unresumable = true;
     snprintf(run->broken_why, sizeof run->broken_why, "its output could not be read: %s", why);
-    id_format(run->id, id);
-    log_run(LEVEL_ERROR, run, "the run %s of %s is broken off: %s", id, run->agent,
-            run->broken_why);
+    log_run(LEVEL_ERROR, run, "agent %s is abandoned: %s", run->agent, run->broken_why);
     outbox_clear(run);
     drive_break(&out, drive_input_end(&run->input), "%s", run->broken_why);
     struct taking it = {run, &out, &out.events[0]};
     if (crash_guard_run(broken_tell, &it, &report) != CRASH_GUARD_WHOLE)
-        log_error("and that cannot be told: %s", report.why);
+        log_run(LEVEL_ERROR, run, "the failure of agent %s cannot be reported: %s", run->agent,
+                report.why);
     arena_free(&arena);
     run_look_ended(run, TRISTATE_UNKNOWN);
     seen_keep(run);
@@ -489,7 +488,8 @@ static void left_stop(struct run *run) {
         return;
     run->left_stopped = held_stop(run->held, RUN_GRACE_MS);
     if (!run->left_stopped)
-        log_run(LEVEL_WARNING, run, "what a run of %s left running cannot be stopped", run->agent);
+        log_run(LEVEL_WARNING, run, "processes that agent %s left running cannot be stopped",
+                run->agent);
 }
 
 static void heard_status(void *with, const struct hold_status *status) {
@@ -510,11 +510,11 @@ static void heard_status(void *with, const struct hold_status *status) {
 static struct str end_explain(struct run *run, struct arena *arena) {
     struct str why = run_limit_hit(run, arena);
     if (why.len > 0)
-        log_run(LEVEL_WARNING, run, "a run of %s: %.*s", run->agent, STR_ARG(why));
+        log_run(LEVEL_WARNING, run, "agent %s: %.*s", run->agent, STR_ARG(why));
     else if (run->broken)
         why = str_of(run->broken_why);
     else if (run->unresumable)
-        why = STR("it was begun by another build, and could not be gone on with");
+        why = STR("it was started by another build and could not be resumed");
     else if (!run->stop && (run->exit != 0 || !run->spoken))
         why = run_last_words(run, arena);
     return why;
@@ -538,7 +538,7 @@ static void run_is_over(struct run *run, uint64_t offset) {
         outbox_clear(run);
     }
     run_sending_ended(run, run->spoken ? DELIVERY_TIMEOUT : DELIVERY_ERROR,
-                      STR("its process ended before it took that in"));
+                      STR("its process ended before it read the message"));
     run_end_keep(run, why);
     event_offer(run, AGENT_EXITED, &gone, why, &arena);
     run_look_ended(run, TRISTATE_UNKNOWN);
@@ -552,7 +552,7 @@ static void heard_end(void *with, uint64_t offset) {
         held_ack(run->held, offset);
     run_is_over(run, offset);
     if (run->stop && !held_collect(run->held))
-        log_run(LEVEL_WARNING, run, "the hold of a run of %s cannot be collected", run->agent);
+        log_run(LEVEL_WARNING, run, "the hold of agent %s cannot be collected", run->agent);
 }
 
 /* No process of the run is left. */
@@ -569,12 +569,12 @@ static void heard_answer(void *with, enum hold_kind to, enum hold_verdict verdic
     struct run *run = with;
     if (verdict == HOLD_STALE)
         log_run(LEVEL_WARNING, run,
-                "the hold of a run of %s has heard a newer fence (%llu), and refuses ours",
-                run->agent, (unsigned long long)number);
+                "the hold of agent %s has a newer fence (%llu) and refuses ours", run->agent,
+                (unsigned long long)number);
     if (to == HOLD_ATTACH && verdict == HOLD_RANGE && run->unresumable &&
         !held_attach(run->held, number))
-        log_run(LEVEL_WARNING, run,
-                "the end of a run of %s cannot be waited for on this connection", run->agent);
+        log_run(LEVEL_WARNING, run, "the end of agent %s cannot be awaited on this connection",
+                run->agent);
     if (to == HOLD_CLOSE && verdict != HOLD_STALE)
         outbox_closed(run);
     if (to == HOLD_FREEZE_FOR)
@@ -598,12 +598,11 @@ static void write_lost(struct run *run, enum tristate arrived) {
     struct drive_event event = {.kind = DRIVE_FAILED,
                                 .offset = drive_input_end(&run->input),
                                 .text = arrived == TRISTATE_NO
-                                            ? STR("it does not take in what it is told")
-                                            : STR("part of what it was told may have arrived; "
-                                                  "nobody can tell how much")};
+                                            ? STR("it does not read its input")
+                                            : STR("part of the message may have arrived; it is unknown how much")};
     char id[ID_TEXT + 1];
     id_format(run->id, id);
-    log_run(LEVEL_WARNING, run, "the run %s of %s: %.*s", id, run->agent, STR_ARG(event.text));
+    log_run(LEVEL_WARNING, run, "agent %s: %.*s", run->agent, STR_ARG(event.text));
     run_sending_ended(run, arrived == TRISTATE_NO ? DELIVERY_ERROR : DELIVERY_TIMEOUT, event.text);
     if (!run->exited)
         turn_failed(run, &event, &arena);
@@ -673,7 +672,8 @@ static void heard_lost(void *with, int code) {
     if (run->held)
         held_close(run->held);
     run->held = NULL;
-    log_run(LEVEL_WARNING, run, "lost the hold of a run of %s: %s", run->agent, uv_strerror(code));
+    log_run(LEVEL_WARNING, run, "lost the connection to the hold of agent %s: %s", run->agent,
+            uv_strerror(code));
     bool known = held_recall(run->dir, run->id, &memory);
     if (known && memory.alive) {
         run->open_at = clock_steady() + SECONDS(1);
@@ -757,8 +757,7 @@ static void open_again(struct run *run) {
         return;
     }
     if (run->stop && !stop_say(run))
-        log_run(LEVEL_WARNING, run, "a run of %s cannot be told to stop, and is told again",
-                run->agent);
+        log_run(LEVEL_WARNING, run, "agent %s cannot be told to stop; trying again", run->agent);
     run_due(run);
 }
 
@@ -787,7 +786,7 @@ void run_tick(struct run *run, int64_t now) {
     if (run->sending && run->sending_until <= now)
         run_sending_ended(run, run->spoken ? DELIVERY_TIMEOUT : DELIVERY_ERROR,
                           run->spoken ? STR("there was no receipt in time")
-                                      : STR("it did not listen in time"));
+                                      : STR("it did not read the message in time"));
     if (run->save_at && run->save_at <= now) {
         run->save_at = 0;
         run_save(run);

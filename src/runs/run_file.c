@@ -4,9 +4,9 @@
 #include "drivers/drive.h"
 #include "engine/status_files.h"
 #include "runs/run.h"
+#include "runs/run_log.h"
 #include "sys/clock.h"
 #include "sys/file_replace.h"
-#include "sys/log.h"
 
 #include <errno.h>
 #include <jansson.h>
@@ -75,9 +75,10 @@ void run_file_close(const struct run *run) {
     snprintf(from, sizeof from, "%s/run.json", run->dir);
     snprintf(to, sizeof to, "%s/run.over", run->dir);
     if (rename(from, to) != 0 && errno != ENOENT)
-        log_warning("%s cannot be put away: %s", from, strerror(errno));
-    else
-        run_output_drop(run->dir);
+        log_run(LEVEL_WARNING, run, "%s cannot be renamed: %s", from, strerror(errno));
+    else if (!run_output_drop(run->dir))
+        log_run(LEVEL_WARNING, run, "raw output in %s cannot be removed: %s", run->dir,
+                strerror(errno));
 }
 
 static void text_take(char *to, size_t size, const json_t *json, const char *name) {
@@ -127,7 +128,7 @@ struct run *run_file_read(struct run_table *runs, const char *name) {
     if (run) {
         if (!run_prepare(run,
                          &why)) /* it is already running: it can be resumed even if this fails */
-            log_run(LEVEL_WARNING, run, "the run %s of %s goes on as it began: %.*s", name,
+            log_run(LEVEL_WARNING, run, "agent %s keeps the settings that it started with: %.*s",
                     run->agent, STR_ARG(why));
         run->known = run->spec.quirk.len > 0;
         scope_take(run, json);
@@ -201,9 +202,8 @@ static const struct shape SAVED = SHAPE_OF(saved, "run", 1, SAVED_ROWS);
 static void saved_write(struct run *run) {
     run->save_pending = !slots_write(&run->slots, run->dir, SAVED_FILE, run->saved);
     if (run->save_pending) {
-        log_run(LEVEL_ERROR, run,
-                "the state of a run of %s cannot be written, and is tried again: %s", run->agent,
-                strerror(errno));
+        log_run(LEVEL_ERROR, run, "the state of agent %s cannot be written: %s; trying again",
+                run->agent, strerror(errno));
         run->save_at = clock_steady() + SECONDS(1);
         run_due(run);
         return;
@@ -213,7 +213,7 @@ static void saved_write(struct run *run) {
     if (run->held) {
         held_ack(run->held, run->saved_offset);
         if (run->ended && run->stop && !held_collect(run->held))
-            log_run(LEVEL_WARNING, run, "the hold of a run of %s cannot be collected", run->agent);
+            log_run(LEVEL_WARNING, run, "the hold of agent %s cannot be collected", run->agent);
     } /* a hold is collected only when all of its output is durable */
     outbox_saved(run, run->saved_serial);
 }

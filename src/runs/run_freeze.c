@@ -5,7 +5,7 @@
  * The hold ends the freeze by itself, whatever happens to the daemon. The daemon does not wait for a hold that does not
  * answer. */
 #include "runs/run.h"
-#include "sys/log.h"
+#include "runs/run_log.h"
 
 #include <stdlib.h>
 
@@ -72,6 +72,7 @@ void still_begin(struct run_table *runs, const struct effect *effect, void (*go)
 void still_end(struct run_table *runs, const struct effect *effect) {
     struct run *run = run_of(runs, effect);
     if (run && run->held && !held_thaw(run->held, FREEZE_MEASURE))
-        log_info("the hold of a run of %s cannot be told to go on; it does so by itself",
-                 run->agent);
+        log_run(LEVEL_INFO, run,
+                "the hold of agent %s cannot be told to thaw; it thaws after its timeout",
+                run->agent);
 }

@@ -4,7 +4,7 @@
  * through a link. */
 #include "drivers/login.h"
 #include "runs/run.h"
-#include "sys/log.h"
+#include "runs/run_log.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -14,24 +14,26 @@
 #include <unistd.h>
 
 /* Replaces a link, or anything else that is no folder, by a folder. */
-static int folder_enter(int at, const char *name) {
+static int folder_enter(const struct run *run, int at, const char *name) {
     if (mkdirat(at, name, 0700) != 0 && errno != EEXIST)
         return -1;
     int fd = openat(at, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
     if (fd >= 0 || (errno != ENOTDIR && errno != ELOOP))
         return fd;
-    log_warning("an agent left a %s in its HOME that is no folder; it is replaced", name);
+    log_run(LEVEL_WARNING, run,
+            "agent %s left %s in its HOME as something other than a folder; it is replaced",
+            run->agent, name);
     if (unlinkat(at, name, 0) != 0 || mkdirat(at, name, 0700) != 0)
         return -1;
     return openat(at, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 }
 
 /* Opens the parent folder of `path` below HOME; ret_name: the last name. -1: it cannot be opened. */
-static int folder_of(const char *home, char *path, const char **ret_name) {
-    int at = open(home, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+static int folder_of(const struct run *run, char *path, const char **ret_name) {
+    int at = open(run->home, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
     for (char *slash; at >= 0 && (slash = strchr(path, '/')); path = slash + 1) {
         *slash = 0;
-        int below = strcmp(path, "..") == 0 ? -1 : *path ? folder_enter(at, path) : dup(at);
+        int below = strcmp(path, "..") == 0 ? -1 : *path ? folder_enter(run, at, path) : dup(at);
         close(at);
         at = below;
     }
@@ -59,9 +61,9 @@ bool file_put(const char *path, struct str text, struct arena *arena) {
 }
 
 /* Replaces whatever is there, also a link or a hard link to a file elsewhere. */
-static bool home_put(const char *home, struct str path, struct str text, struct arena *arena) {
+static bool home_put(const struct run *run, struct str path, struct str text, struct arena *arena) {
     const char *name;
-    int at = folder_of(home, arena_cstr(arena, path), &name);
+    int at = folder_of(run, arena_cstr(arena, path), &name);
     if (at < 0)
         return false;
     if (unlinkat(at, name, 0) != 0 && errno != ENOENT) {
@@ -79,7 +81,7 @@ static bool home_put(const char *home, struct str path, struct str text, struct 
 bool home_fill(struct run *run, const struct drive_launch *launch, struct arena *arena) {
     bool whole = true;
     for (uint32_t i = 0; i < launch->file_count && whole; i++)
-        whole = home_put(run->home, launch->files[i].path, launch->files[i].text, arena);
+        whole = home_put(run, launch->files[i].path, launch->files[i].text, arena);
     char *token = arena_cstr(arena, arena_format(arena, "%s/token", run->dir));
     return whole && file_put(token, str_of(run->token), arena);
 }
@@ -126,13 +128,13 @@ static bool file_copy(struct run *run, const char *from, struct str path, struct
         errno = EBADMSG;
         return false;
     }
-    return home_put(run->home, path, copy, arena);
+    return home_put(run, path, copy, arena);
 }
 
 /* Links a folder, which its sandbox shows read-only. */
 static bool folder_link(struct run *run, const char *from, struct str path, struct arena *arena) {
     const char *name;
-    int at = folder_of(run->home, arena_cstr(arena, path), &name);
+    int at = folder_of(run, arena_cstr(arena, path), &name);
     bool linked = at >= 0 && (symlinkat(from, at, name) == 0 || errno == EEXIST);
     if (at >= 0)
         close(at);
@@ -171,10 +173,12 @@ static void file_share(struct run *run, struct str path, struct arena *arena) {
         return;
     bool folder = folder_is_there(from);
     if (folder && login_is_below(path))
-        log_warning("%s is not shared with a run: a login is in it; name its files instead", from);
+        log_run(LEVEL_WARNING, run,
+                "%s is not shared with agent %s: it contains a login; list its files instead", from,
+                run->agent);
     else if (!(folder ? folder_link : file_copy)(run, from, path, arena))
-        log_warning("%s is not shared with a run: %s", from,
-                    errno == EBADMSG ? "it has a form that is not known" : strerror(errno));
+        log_run(LEVEL_WARNING, run, "%s is not shared with agent %s: %s", from, run->agent,
+                errno == EBADMSG ? "its format is unknown" : strerror(errno));
 }
 
 static bool driver_wrote(const struct drive_launch *launch, struct str path) {
@@ -187,10 +191,10 @@ static bool driver_wrote(const struct drive_launch *launch, struct str path) {
 /* The HOME of an earlier run may contain another login, or a link to the operator's. */
 static void login_remove(struct run *run, struct str path, struct arena *arena) {
     const char *name;
-    int at = folder_of(run->home, arena_cstr(arena, path), &name);
+    int at = folder_of(run, arena_cstr(arena, path), &name);
     if (at >= 0 && unlinkat(at, name, 0) != 0 && errno != ENOENT)
-        log_warning("%.*s in the HOME of a run cannot be removed: %s", STR_ARG(path),
-                    strerror(errno));
+        log_run(LEVEL_WARNING, run, "%.*s in the HOME of agent %s cannot be removed: %s",
+                STR_ARG(path), run->agent, strerror(errno));
     if (at >= 0)
         close(at);
 }
@@ -231,16 +235,17 @@ static const char *token_wrong(const char *path) {
     if (stat(path, &about) != 0)
         return strerror(errno);
     if (!S_ISREG(about.st_mode) || about.st_uid != geteuid())
-        return "it is not a file of yours";
-    return about.st_mode & 077 ? "others may read it: chmod 600" : NULL;
+        return "it is not a regular file that you own";
+    return about.st_mode & 077 ? "other users may read it: chmod 600" : NULL;
 }
 
 bool token_get(const struct agent_setting *agent, struct str kind, struct arena *arena,
                struct drive_var *ret, struct str *ret_why) {
     char *path = arena_cstr(arena, agent->token.file);
     struct str name = agent->token.env.len ? agent->token.env : login_variable(kind), text = {0};
-    const char *wrong =
-        name.len == 0 ? "token_env does not say which variable it is for" : token_wrong(path);
+    const char *wrong = name.len == 0
+                            ? "token_env is not set, and this kind of agent has no default variable"
+                            : token_wrong(path);
     if (!wrong && !file_get(path, arena, &text))
         wrong = strerror(errno);
     text = str_line_take(&text);

@@ -6,9 +6,9 @@
  * another host owns by now is stranded. It is ended, its work is kept here, and the owner is told both. */
 #include "base/planted.h"
 #include "runs/run.h"
+#include "runs/run_log.h"
 #include "sys/clock.h"
 #include "sys/crash_guard.h"
-#include "sys/log.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -89,8 +89,8 @@ static void run_strand(struct run *run) {
     act->effect.run = run->number;
     act->stranded = true;
     log_run(LEVEL_WARNING, run,
-            "the run of %s for %s is given up: another host has taken its goal over. Its work "
-            "is kept in %s",
+            "the run of agent %s for %s is abandoned: another host has taken over its goal. "
+            "Its work is kept in %s",
             run->agent, run->node, run->cwd[0] ? run->cwd : run->dir);
     run_stop(run, act);
 }

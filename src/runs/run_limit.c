@@ -3,8 +3,8 @@
  * otherwise each process is limited, as far as possible. The run always records which of them applies. */
 #include "engine/status_files.h"
 #include "runs/run.h"
+#include "runs/run_log.h"
 #include "sys/file_replace.h"
-#include "sys/log.h"
 
 #include <signal.h>
 #include <stdio.h>
@@ -45,7 +45,8 @@ static void groups_tell(const struct run_table *runs) {
                           runs->groups.why[0] ? "; " : "", runs->groups.why);
     file_replace(runs->state, "limits", text, (size_t)length, false);
     if (runs->groups.why[0])
-        log_info("limits of runs are held by less than they could be: %.*s", length - 1, text);
+        log_host(LEVEL_INFO, "some limits of runs are not enforced by a control group: %.*s",
+                 length - 1, text);
 }
 
 /* Probes once, and only if limits are configured: it creates a group to see whether that works. */
@@ -97,7 +98,7 @@ static bool group_give(struct run *run, const uint64_t limits[GROUP_LIMITS], str
                                      run->runs->groups.parent, name);
     if (length < sizeof run->group && group_make(run->group, limits))
         return true;
-    *ret_why = arena_format(arena, "its control group cannot be made (%s): see sandbox.cgroup",
+    *ret_why = arena_format(arena, "its control group cannot be created (%s): see sandbox.cgroup",
                             strerror(errno));
     run->group[0] = 0;
     return false;
@@ -132,7 +133,7 @@ struct str run_limit_hit(const struct run *run, struct arena *arena) {
     if (!killed || !run->group[0] || !group_ran_out(run->group))
         return STR("");
     return arena_format(arena,
-                        "the kernel ended it: it needed more memory than it may have (%s); see "
+                        "the kernel killed it: it used more memory than its limit (%s); see "
                         "sandbox.memory and [[agents]] memory",
                         run->limits);
 }

@@ -7,8 +7,8 @@
  * Salvage is first kept in our clone; one job at a time sends it from there, and repeats until the remote has it. What was sent
  * is recorded in the clone (git_send.c), so that a restarted daemon continues. */
 #include "runs/run.h"
+#include "runs/run_log.h"
 #include "sys/clock.h"
-#include "sys/log.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -119,7 +119,7 @@ static void send_done(uv_work_t *work, int status) {
     struct sending *it = work->data;
     struct run_table *runs = it->runs;
     struct salvage_sender *sender = &runs->sender;
-    struct str why = status == UV_EAGAIN             ? STR("too much waits for the network")
+    struct str why = status == UV_EAGAIN ? STR("the queue for network operations is full")
                      : it->answer.result != GIT_DONE ? it->answer.why
                                                      : it->sent.why;
     bool sent = status == 0 && it->answer.result == GIT_DONE && it->sent.left == 0;
@@ -131,8 +131,9 @@ static void send_done(uv_work_t *work, int status) {
     if (!sent && status != UV_ECANCELED) {
         send_note(runs, it->place.repo.remote, why);
         if (sender->failures == 1)
-            log_warning("salvaged work is in our clone, and not in the remote yet: %.*s",
-                        STR_ARG(why));
+            log_host(LEVEL_WARNING,
+                     "salvaged work is in the local clone, but not in the remote yet: %.*s",
+                     STR_ARG(why));
         send_again(runs);
     }
     arena_free(&it->arena);

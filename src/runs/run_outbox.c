@@ -10,8 +10,8 @@
  * in flight at a time, so the order is kept whatever the hold refuses. */
 #include "base/seam.h"
 #include "runs/run.h"
+#include "runs/run_log.h"
 #include "sys/clock.h"
-#include "sys/log.h"
 
 #include <stdlib.h>
 

@@ -4,10 +4,9 @@
 #include "base/bytes.h"
 #include "model/secret/key_block.h"
 #include "runs/run.h"
+#include "runs/run_log.h"
 #include "sys/clock.h"
 #include "sys/redaction.h"
-
-#include "sys/log.h"
 
 enum {
     TAIL = 4 * RUN_WORDS,
@@ -440,14 +439,17 @@ void run_end_keep(struct run *run, struct str why) {
 }
 
 /* An agent's raw output is not kept when its run is over; said.log has its words without secrets. */
-void run_output_drop(const char *folder) {
+bool run_output_drop(const char *folder) {
     static const char *const RAW[] = {"out.log", "err.log", "drive."}; /* prefixes */
+    int failed = 0;
     DIR *stream = opendir(folder);
     for (struct dirent *entry; stream && (entry = readdir(stream));)
         for (size_t i = 0; i < count_of(RAW); i++)
             if (strncmp(entry->d_name, RAW[i], strlen(RAW[i])) == 0 &&
                 unlinkat(dirfd(stream), entry->d_name, 0) != 0)
-                log_warning("%s/%s cannot be removed: %s", folder, entry->d_name, strerror(errno));
+                failed = errno;
     if (stream)
         closedir(stream);
+    errno = failed;
+    return failed == 0;
 }

@@ -127,7 +127,7 @@ static struct git_answer clone_bring(struct work_place *place, struct arena *are
         return answer;
     place->clone = clone.path;
     if (place->run.base.len == 0 && !base_write(place, clone.head, arena))
-        return (struct git_answer){GIT_FAILED, STR("where it began cannot be written down")};
+        return (struct git_answer){GIT_FAILED, STR("its start commit cannot be stored")};
     return answer;
 }
 

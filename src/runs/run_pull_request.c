@@ -12,9 +12,9 @@
 #include "ops/view.h"
 #include "runs/notice_send.h"
 #include "runs/run.h"
+#include "runs/run_log.h"
 #include "sys/clock.h"
 #include "sys/crash_guard.h"
-#include "sys/log.h"
 
 #include <stdlib.h>
 
@@ -30,7 +30,8 @@ struct pulling {
     struct lookup lookup;
     const struct store_answer *answer; /* only while its text is made */
     const char *trouble;               /* why it has no text; NULL: it has */
-    struct id goal;
+    struct id goal, id;                /* of the run whose work lands */
+    char node[LIMIT_NODE_ID + 1];
     struct arena arena;
     struct pull pull;
     struct str forge; /* name of its channel */
@@ -62,12 +63,12 @@ static void pulling_leave(struct pulling *it) {
 }
 
 static void pulling_fail(struct pulling *it, struct str why) {
-    pulling_end(it, PULL_FAILED,
-                arena_format(&it->arena,
-                             "The work was pushed as %.*s, and no pull request was opened (tries: "
-                             "%u): %.*s",
-                             STR_ARG(it->pull.head), it->tries,
-                             STR_ARG(str_cut_utf8(why, LIMIT_WHY))));
+    pulling_end(
+        it, PULL_FAILED,
+        arena_format(
+            &it->arena,
+            "The work was pushed as %.*s, but no pull request was opened (attempts: %u): %.*s",
+            STR_ARG(it->pull.head), it->tries, STR_ARG(str_cut_utf8(why, LIMIT_WHY))));
 }
 
 /* ---- trying ---- */
@@ -84,9 +85,8 @@ static void pause_passed(uv_timer_t *timer) {
 
 static void pause_begin(struct pulling *it, int64_t at, struct str why) {
     int64_t left = at - clock_steady();
-    log_about(LEVEL_WARNING, &(struct log_about){.goal = it->goal},
-              "the pull request of %.*s is tried again in %lld s: %.*s", STR_ARG(it->pull.head),
-              (long long)(left / SECONDS(1)), STR_ARG(why));
+    log_run(LEVEL_WARNING, it, "the pull request for %.*s is tried again in %lld s: %.*s",
+            STR_ARG(it->pull.head), (long long)(left / SECONDS(1)), STR_ARG(why));
     it->paused = true;
     uv_timer_init(it->runs->loop, &it->pause);
     it->pause.data = it;
@@ -126,9 +126,9 @@ static void try(struct pulling *it) {
     if (it->runs->stopping)
         pulling_leave(it);
     else if (!forge || channel_sort(forge->kind) != SORT_TRACKER)
-        pulling_fail(it, STR("landing.forge names no channel that is gitea, github or gitlab"));
+        pulling_fail(it, STR("landing.forge names no channel of kind gitea, github or gitlab"));
     else if (!channels || !channel_pull(channels, forge, &it->pull, asked, it))
-        pulling_fail(it, STR("there is no memory for a request"));
+        pulling_fail(it, STR("out of memory for a request"));
     context_settings_drop(settings);
 }
 
@@ -152,9 +152,9 @@ static void looked_up(struct lookup *lookup, const struct store_answer *answer) 
     struct crash_guard_report report;
     it->answer = answer;
     if (answer->outcome != STORE_DONE)
-        it->trouble = "its words could not be read from the store";
+        it->trouble = "its text could not be read from the store";
     else if (crash_guard_run(words_make, it, &report) != CRASH_GUARD_WHOLE)
-        it->trouble = "there was no memory for its words";
+        it->trouble = "out of memory for its text";
     it->answer = NULL;
     loop_post(it->runs, &it->task);
 }
@@ -180,20 +180,22 @@ static void pull_copy(struct pulling *it, const struct pull *pull, struct str fo
     it->forge = arena_copy(arena, forge);
 }
 
-void pull_open(struct run_table *runs, struct id goal, const struct pull *pull, struct str forge,
-               pull_opened *done, void *with) {
+void pull_open(struct run_table *runs, const struct effect *effect, const struct pull *pull,
+               struct str forge, pull_opened *done, void *with) {
     struct pulling *it = calloc(1, sizeof *it);
     if (!it) {
-        done(with, PULL_FAILED, STR("there is no memory for a pull request"));
+        done(with, PULL_FAILED, STR("out of memory for a pull request"));
         return;
     }
     *it = (struct pulling){.next = runs->pulls,
                            .runs = runs,
                            .task.go = worded,
-                           .goal = goal,
+                           .goal = effect->goal,
+                           .id = effect_about(effect).run,
                            .begun_at = clock_steady(),
                            .done = done,
                            .with = with};
+    snprintf(it->node, sizeof it->node, "%.*s", STR_ARG(effect->node));
     runs->pulls = it;
     runs->under_way++;
     pull_copy(it, pull, forge);

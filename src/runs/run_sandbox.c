@@ -2,8 +2,8 @@
 /* Builds the sandboxes of runs and checks: a run sees its worktree, its HOME and its HTTP server, and nothing else of
  * Overseer or of the operator. */
 #include "runs/run.h"
+#include "runs/run_log.h"
 #include "sandbox/sandbox.h"
-#include "sys/log.h"
 
 #include <limits.h>
 #include <stdio.h>
@@ -146,9 +146,9 @@ static bool box_is_enough(struct run_table *runs, const struct sandbox_spec *spe
         return false;
     }
     if (spec->network != SANDBOX_ALL && spec->kind < SANDBOX_BWRAP) {
-        *ret_why = arena_format(arena, "its network is to be cut off, which takes bubblewrap: %s",
-                                settings->sandbox.mode == SANDBOX_OFF ? "sandbox.mode is off"
-                                                                      : runs->cannot);
+        *ret_why = arena_format(
+            arena, "its network access is restricted, which needs bubblewrap: %s",
+            settings->sandbox.mode == SANDBOX_OFF ? "sandbox.mode is off" : runs->cannot);
         return false;
     }
     return true;
@@ -163,7 +163,7 @@ static bool box_make(struct sandbox_spec *spec, struct arena *arena, struct sand
     if (sandbox_make(spec, arena, ret) &&
         file_put(arena_cstr(arena, spec->rules), ret->rules, arena))
         return true;
-    *ret_why = STR("its sandbox cannot be made");
+    *ret_why = STR("its sandbox cannot be created");
     return false;
 }
 
@@ -192,7 +192,7 @@ bool run_box(struct run *run, struct arena *arena, struct sandbox_made *ret, str
 
 void run_box_tell(const struct run *run) {
     log_run(run->box == SANDBOX_BOTH ? LEVEL_INFO : LEVEL_WARNING, run,
-            "a run of %s is held by %s; its scope: %s; its limits: %s", run->agent,
+            "agent %s starts; sandbox: %s; scope: %s; limits: %s", run->agent,
             sandbox_name(run->box), run_scope(run), run->limits[0] ? run->limits : "none");
 }
 

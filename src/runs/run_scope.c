@@ -99,7 +99,7 @@ bool run_begin_as(struct run *run, struct str node, struct str start, struct str
         return true;
     if (shape_decode_in(&NODE_TEXT, node, &run->arena, &text))
         return scope_narrow(run, &text, ret_why);
-    *ret_why = STR("the words of its node cannot be read");
+    *ret_why = STR("the text of its node cannot be read");
     return false;
 }
 

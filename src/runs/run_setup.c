@@ -9,10 +9,10 @@
  * Both commands inherit the lock of the worktree. If a killed daemon left commands behind, this waits for the last of them,
  * up to its time limit, then ends it. A stop ends the running command, and is done when nothing of it is left. */
 #include "runs/run.h"
+#include "runs/run_log.h"
 #include "sandbox/command.h"
 #include "sandbox/lockfile.h"
 #include "sys/clock.h"
-#include "sys/log.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -55,11 +55,12 @@ static void readying_end(struct readying *it, struct str why) {
 
 static struct str ended_text(struct readying *it, const char *setting, int64_t exit,
                              struct str tail) {
-    return arena_format(it->arena,
-                        "%s ended with status %lld, so no agent begins in %.*s. Mend it, or take "
-                        "it out of the settings, and try again. It said: %.*s",
-                        setting, (long long)exit, STR_ARG(it->wanted->tree),
-                        STR_ARG(str_cut_utf8(tail, LIMIT_LINE)));
+    return arena_format(
+        it->arena,
+        "%s ended with status %lld, so no agent starts in %.*s. Fix it, or remove it "
+        "from the settings, and try again. Its output: %.*s",
+        setting, (long long)exit, STR_ARG(it->wanted->tree),
+        STR_ARG(str_cut_utf8(tail, LIMIT_LINE)));
 }
 
 /* The variables that the command gets. */
@@ -171,8 +172,9 @@ static void lock_clear(struct readying *it) {
 
 static void lock_wait(struct readying *it) {
     if (!it->waited && !it->clearing)
-        log_warning("what was begun in %.*s before still runs: it is waited for",
-                    STR_ARG(it->wanted->tree));
+        log_run(LEVEL_WARNING, it->wanted,
+                "an earlier setup in %.*s is still running; waiting for it",
+                STR_ARG(it->wanted->tree));
     it->waited = true;
     if (clock_boot() < it->until)
         lock_again(it);
@@ -181,7 +183,7 @@ static void lock_wait(struct readying *it) {
     else
         readying_end(it,
                      arena_format(it->arena,
-                                  "what was begun in %.*s before still runs, and cannot be ended",
+                                  "an earlier setup in %.*s is still running and cannot be stopped",
                                   STR_ARG(it->wanted->tree)));
 }
 
@@ -189,7 +191,7 @@ static void lock_try(uv_timer_t *timer) {
     struct readying *it = timer->data;
     it->lock = it->runs->stopping ? -1 : lockfile_take(it->path);
     if (it->runs->stopping)
-        readying_end(it, STR("the daemon stops"));
+        readying_end(it, STR("the daemon is stopping"));
     else if (it->lock < 0 && errno == EWOULDBLOCK)
         lock_wait(it);
     else if (it->lock < 0)

@@ -126,7 +126,7 @@ bool run_prepare(struct run *run, struct str *ret_why) {
     run->http = agent->mcp_http;
     bool found = run->spec.program.len > 0;
     if (!found)
-        *ret_why = arena_format(arena, "there is no program %.*s; see [[agents]] program",
+        *ret_why = arena_format(arena, "the program %.*s was not found; see [[agents]] program",
                                 STR_ARG(program));
     context_settings_drop(settings);
     return found;
@@ -138,6 +138,7 @@ void run_token_lend(struct run *run) {
                             .assignment = run->assignment + 1,
                             .run_n = run->number};
     snprintf(caller.actor, sizeof caller.actor, "agent:%s", run->agent);
+    snprintf(caller.task, sizeof caller.task, "%s", run->node);
     id_format(run->id, caller.run);
     tools_scope(&(struct tool_scope){run->spec.allow, run->spec.deny, run->spec.allow_count,
                                      run->spec.deny_count, run->spec.allow_given},

@@ -5,8 +5,8 @@
 #include "ops/tool.h"
 #include "runs/compose.h"
 #include "runs/run.h"
+#include "runs/run_log.h"
 #include "sys/clock.h"
-#include "sys/log.h"
 
 /* ---- the steps of a start ---- */
 
@@ -39,7 +39,7 @@ static void starting_free(struct starting *it) {
 /* No byte reached the agent. */
 static void start_failed(struct starting *it, struct run *run, struct str why) {
     if (run) {
-        log_run(LEVEL_WARNING, run, "a run of %s does not begin: %.*s", run->agent, STR_ARG(why));
+        log_run(LEVEL_WARNING, run, "agent %s does not start: %.*s", run->agent, STR_ARG(why));
         run_end_keep(run, why);
         run_sending_ended(run, DELIVERY_ERROR, why);
         if (run->stop)
@@ -64,7 +64,7 @@ static void stands(void *with, bool stood, struct str why) {
     }
     run->starting = false;
     if (!run_open(run, 0))
-        log_run(LEVEL_ERROR, run, "the hold of a run of %s cannot be spoken to", run->agent);
+        log_run(LEVEL_ERROR, run, "the hold of agent %s cannot be reached", run->agent);
     run_due(run);
     struct act *stop = run->stop;
     run->stop = NULL;
@@ -140,7 +140,7 @@ bool run_token_take(struct run *run, struct str *ret_why) {
 
 static void launch(struct starting *it, struct run *run) {
     struct drive_launch launch = {0};
-    struct str why = STR("its folder cannot be made");
+    struct str why = STR("its folder cannot be created");
     struct arena *arena = &it->arena;
     run_token_lend(run);
     bool made = folders_make(run) && run_token_take(run, &why);
@@ -192,7 +192,7 @@ static void composed_home(struct loop_task *task) {
         return;
     }
     if (!it->text || !(run->state = calloc(1, run->driver->size))) {
-        start_failed(it, run, it->why[0] ? str_of(it->why) : STR("there is no memory"));
+        start_failed(it, run, it->why[0] ? str_of(it->why) : STR("out of memory"));
         return;
     }
     struct str why;
@@ -255,12 +255,14 @@ static void place_prepare(struct starting *it, struct run *run) {
                                       .tree = it->tree.path,
                                       .worker = arena_copy(&it->arena, str_of(run->agent)),
                                       .session = arena_copy(&it->arena, str_of(session)),
+                                      .node = arena_cstr(&it->arena, str_of(run->node)),
                                       .goal = run->goal,
+                                      .id = run->id,
                                       .dispatch_n = run->dispatch_n,
                                       .fence = run->fence};
     run->readying = ready_make(it->runs, &it->ready, &it->arena, place_is_ready, it);
     if (!run->readying)
-        start_failed(it, run, STR("there is no memory"));
+        start_failed(it, run, STR("out of memory"));
 }
 
 static void place_make(uv_work_t *work) { /* on a worker */
@@ -281,10 +283,10 @@ static void place_made(uv_work_t *work, int status) {
         return;
     }
     if (status != 0)
-        it->answer = (struct git_answer){GIT_BUSY, STR("too much waits for the network")};
+        it->answer = (struct git_answer){GIT_BUSY, STR("the queue for network operations is full")};
     if (it->answer.result != GIT_DONE) {
         start_failed(it, run,
-                     arena_format(&it->arena, "there is no place to work in: %.*s",
+                     arena_format(&it->arena, "its worktree cannot be created: %.*s",
                                   STR_ARG(it->answer.why)));
         return;
     }
@@ -331,14 +333,14 @@ static void spawn_refuse(struct run_table *runs, struct act *act, struct str why
 void run_spawn(struct run_table *runs, struct act *act) {
     struct id id = effect_id(act->effect.goal, dispatch_of(&act->effect) - 1);
     struct starting *it = calloc(1, sizeof *it);
-    struct str why = STR("there is no memory");
+    struct str why = STR("out of memory");
     bool never = recent_has(&runs->never, id), there = map_get(&runs->all, id);
     struct run *run = it && !never && !there ? run_make(runs, &act->effect, id) : NULL;
     if (!run) {
         free(it);
         spawn_refuse(runs, act,
-                     never   ? STR("it was stopped before it began")
-                     : there ? STR("it has begun already")
+                     never   ? STR("it was stopped before it started")
+                     : there ? STR("it has already started")
                              : why);
         return;
     }
@@ -348,7 +350,7 @@ void run_spawn(struct run_table *runs, struct act *act) {
     sending_set(run, act);
     session_take(run, act->effect.session);
     if (!runs->socket[0])
-        why = STR("there is no socket for runs; the log says why");
+        why = STR("the socket for runs is not open; the log says why");
     if (!runs->socket[0] || !run_prepare(run, &why)) {
         start_failed(it, run, why);
         return;
@@ -393,8 +395,8 @@ void run_send(struct run *run, struct act *act) {
     struct starting *it = run->sending || run->exited ? NULL : calloc(1, sizeof *it);
     if (!it) {
         spawn_refuse(run->runs, act,
-                     run->exited ? STR("its process is not there any more")
-                                 : STR("something else is being said to it"));
+                     run->exited ? STR("its process has ended")
+                                 : STR("another message is being sent to it"));
         return;
     }
     *it = (struct starting){

@@ -4,8 +4,8 @@
 
 #include "model/store_address.h"
 #include "runs/run.h"
+#include "runs/run_log.h"
 #include "sys/clock.h"
-#include "sys/log.h"
 
 /* ---- carrying out effects ---- */
 
@@ -33,9 +33,8 @@ static void nobody_is_there(struct run_table *runs, struct act *act) {
         executor_report(runs->executor, act, (struct signal){0});
         break;
     default:
-        executor_report(
-            runs->executor, act,
-            (struct signal){.to = DELIVERY_ERROR, .text = STR("its run is not there any more")});
+        executor_report(runs->executor, act,
+                        (struct signal){.to = DELIVERY_ERROR, .text = STR("its run has ended")});
     }
     free(act);
 }
@@ -120,8 +119,8 @@ struct run_table *runs_start(uv_loop_t *loop, struct executor *executor,
         place_hide(runs->hidden[i], places->hidden[i]);
     runs->can = sandbox_probe(runs->bwrap, runs->cannot, sizeof runs->cannot);
     if (runs->can != SANDBOX_BOTH)
-        log_warning("runs of agents are held by less than they could be (%s): %s",
-                    sandbox_name(runs->can), runs->cannot);
+        log_host(LEVEL_WARNING, "runs of agents have a weaker sandbox than possible (%s): %s",
+                 sandbox_name(runs->can), runs->cannot);
     sibling_program("overseer-hold", runs->hold, sizeof runs->hold);
     const struct settings *settings = context_settings(context);
     run_limits_probe(runs, settings);
@@ -139,8 +138,9 @@ struct run_table *runs_start(uv_loop_t *loop, struct executor *executor,
     runs_lease_start(runs);
     brake_start(runs);
     if (!net_start(runs))
-        log_warning(
-            "there are no threads for git over the network: it shares those of everything else");
+        log_host(
+            LEVEL_WARNING,
+            "the threads for git over the network cannot be started: git uses the shared threads");
     return runs;
 }
 
@@ -157,14 +157,13 @@ static void run_found(struct run_table *runs, const char *name) {
     }
     if (run->unresumable) {
         log_run(LEVEL_WARNING, run,
-                "the run %s of %s cannot be gone on with (%s): it is stopped, and begun anew", name,
-                run->agent,
-                run->broken ? run->broken_why : "begun by another build or with other settings");
+                "agent %s cannot be resumed (%s): it is stopped and started again", run->agent,
+                run->broken ? run->broken_why : "started by another build or with other settings");
         if (!held_stop(run->held, RUN_GRACE_MS))
             run_lost(run);
         return;
     }
-    log_run(LEVEL_INFO, run, "goes on with the run %s of %s from byte %llu", name, run->agent,
+    log_run(LEVEL_INFO, run, "resumes agent %s from byte %llu", run->agent,
             (unsigned long long)offset);
 }
 
@@ -172,7 +171,7 @@ void runs_find(struct run_table *runs) {
     char path[RUN_PATH + 8];
     snprintf(path, sizeof path, "%s/runs", runs->state);
     if (mkdir(path, 0700) != 0 && errno != EEXIST)
-        log_error("%s cannot be made: %s", path, strerror(errno));
+        log_host(LEVEL_ERROR, "%s cannot be created: %s", path, strerror(errno));
     DIR *folder = opendir(path);
     struct dirent *entry;
     while (folder && (entry = readdir(folder)))

@@ -5,8 +5,8 @@
 #include "base/planted.h"
 #include "model/verification.h"
 #include "runs/run.h"
+#include "runs/run_log.h"
 #include "sys/clock.h"
-#include "sys/log.h"
 
 /* ---- checks ---- */
 
@@ -63,7 +63,7 @@ static struct working *working_begin(struct run_table *runs, struct act *act) {
     }
     free(it);
     executor_report(runs->executor, act,
-                    (struct signal){.text = STR("there is no repository to check it in")});
+                    (struct signal){.text = STR("there is no repository to check the work in")});
     free(act);
     return NULL;
 }
@@ -148,12 +148,15 @@ static void restored_checked(struct working *it, int64_t exit, struct str tail) 
         return;
     }
     it->judged = exit == 0 ? it->judged : JUDGED_TESTS;
-    check_end(it, CHECKED_PASSED,
-              exit == 0 ? tail
-                        : arena_format(&it->arena,
-                                       "It passes with its own version of %u tests, and not with "
-                                       "the target's version of them:\n%.*s",
-                                       it->files.test_count, STR_ARG(tail)));
+    check_end(
+        it, CHECKED_PASSED,
+        exit == 0
+            ? tail
+            : arena_format(
+                  &it->arena,
+                  "It passes with its own version of %u tests, but not with the target's version of them:\n"
+                  "%.*s",
+                  it->files.test_count, STR_ARG(tail)));
 }
 
 /* On the loop: the operator's command has ended. */
@@ -171,11 +174,11 @@ static void checked(void *with, int64_t exit, struct str tail) {
     it->exit = exit;
     it->commanded = exit != -1;
     if (exit == 126 || exit == 127) /* appended: of a long text only the end is kept */
-        tail =
-            arena_format(&it->arena,
-                         "%.*s\n(Status %d: what verify.command needs is not there, or the sandbox "
-                         "hides it; the operator can show it with sandbox.sees.)",
-                         STR_ARG(tail), (int)exit);
+        tail = arena_format(
+            &it->arena,
+            "%.*s\n"
+            "(Status %d: a program that verify.command needs is missing, or the sandbox hides it; the operator can make it visible with sandbox.sees.)",
+            STR_ARG(tail), (int)exit);
     check_end(it,
               exit == 0 ? CHECKED_PASSED
               : exit == -1
@@ -276,7 +279,7 @@ static bool was_cancelled(struct working *it, int status) {
     if (status == UV_ECANCELED)
         working_free(it);
     else if (status != 0)
-        it->answer = (struct git_answer){GIT_BUSY, STR("too much waits for the network")};
+        it->answer = (struct git_answer){GIT_BUSY, STR("the queue for network operations is full")};
     return status == UV_ECANCELED;
 }
 
@@ -298,7 +301,7 @@ static void check_prepared(uv_work_t *work, int status) {
         working_end(it, (struct signal){.to = CHECKED_UNCHANGED,
                                         .outcome.reference = it->snapshot,
                                         .text = it->snapshot.len
-                                                    ? STR("The target has all of it already.")
+                                                    ? STR("The target already contains all of it.")
                                                     : STR("Nothing has changed in the worktree.")});
         return;
     }
@@ -306,8 +309,8 @@ static void check_prepared(uv_work_t *work, int status) {
         check_end(it, CHECKED_FAILED, it->wrong);
     else if (it->place.command.len == 0)
         check_end(it, CHECKED_PASSED,
-                  it->checks.count ? STR("Every artifact is there, and as it has to be.")
-                                   : STR("It says done, and no file has to be there."));
+                  it->checks.count ? STR("Every artifact exists and is valid.")
+                                   : STR("It says done, and no artifact is required."));
     else
         command_check(it);
 }
@@ -421,8 +424,9 @@ static void stranded_tell(struct working *it) {
 static void salvage_done(uv_work_t *work, int status) {
     struct working *it = work->data;
     if (status != 0 || it->answer.result != GIT_DONE)
-        log_warning("the work of %s stays in its worktree only: %.*s", it->name,
-                    STR_ARG(it->answer.why));
+        log_effect(LEVEL_WARNING, &it->act->effect,
+                   "work was not salvaged and stays only in its worktree: %.*s",
+                   STR_ARG(it->answer.why));
     else
         salvage_send(it->runs);
     if (it->act->stranded)
@@ -506,7 +510,7 @@ static void pull_begin(struct working *it) {
                         .goal = arena_format(&it->arena, "goal_%.*s", STR_ARG(it->place.run.goal)),
                         .node = effect->node,
                         .checked_by = it->place.command};
-    pull_open(it->runs, effect->goal, &pull, it->place.forge, pull_ended, it);
+    pull_open(it->runs, effect, &pull, it->place.forge, pull_ended, it);
 }
 
 static void landed(uv_work_t *work, int status) {

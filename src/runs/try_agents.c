@@ -125,7 +125,7 @@ static bool agent_start(struct trying *it, struct str *ret_output) {
     static const struct drive_launch NONE;
     struct sandbox_made *box = arena_new(&it->arena, struct sandbox_made, 1);
     struct tried *tried = arena_new(&it->arena, struct tried, 1);
-    *ret_output = STR("a folder for it cannot be made");
+    *ret_output = STR("a folder for it cannot be created");
     if (!run_prepare(&it->run, ret_output) || !folders_make(it) ||
         !run_token_take(&it->run, ret_output))
         return false;
@@ -144,7 +144,7 @@ static bool agent_start(struct trying *it, struct str *ret_output) {
         *ret_output = line.len ? line
                       : tried->status < 0
                           ? STR("it did not end within 20 seconds, or a signal ended it")
-                          : arena_format(&it->arena, "it exited with status %d and said nothing",
+                          : arena_format(&it->arena, "it exited with status %d and printed nothing",
                                          tried->status);
         return false;
     }
@@ -166,7 +166,7 @@ static json_t *login_tell(const struct login *login, struct arena *arena) {
         return NULL;
     if (!login_copy(login, text, arena, &copy))
         return login_json(
-            "look", arena_format(arena, "~/%s has a form that is not known: runs get nothing of it",
+            "look", arena_format(arena, "the format of ~/%s is unknown: runs get no copy of it",
                                  login->file));
     int64_t expires = login_expires(login, text), now = clock_wall() / 1000;
     if (expires == 0)

@@ -235,7 +235,7 @@ void command_run(uv_loop_t *loop, const struct effect *effect, uint64_t fence, c
     if (command)
         command_begin(loop, command, &spawning, effect->within);
     else
-        ended(with, -1, STR("there is no memory"));
+        ended(with, -1, STR("out of memory"));
     arena_free(&arena);
 }
 
@@ -251,6 +251,6 @@ void command_run_boxed(uv_loop_t *loop, const struct effect *effect, const struc
     if (command)
         command_begin(loop, command, &spawning, effect->within);
     else
-        ended(with, -1, STR("there is no memory"));
+        ended(with, -1, STR("out of memory"));
     arena_free(&arena);
 }

@@ -183,7 +183,7 @@ void group_probe(const char *given, struct group_place *ret) {
         (void)file_write(ret->parent, "cgroup.subtree_control", LIMIT[limit].controller);
     snprintf(name, sizeof name, "overseer-trial-%d", (int)getpid());
     if (!path_join(trial, ret->parent, name) || mkdir(trial, 0755) != 0) {
-        snprintf(ret->why, sizeof ret->why, "no control group can be made: %s", strerror(errno));
+        snprintf(ret->why, sizeof ret->why, "no control group can be created: %s", strerror(errno));
         ret->parent[0] = 0;
         return;
     }

@@ -85,7 +85,7 @@ enum sandbox_kind sandbox_probe(char bwrap[4096], char *why, size_t why_size) {
         syscall(SYS_landlock_create_ruleset, NULL, 0, LANDLOCK_CREATE_RULESET_VERSION) > 0;
     snprintf(why, why_size, "%s%s%s",
              !there   ? "bubblewrap is not installed"
-             : !works ? "bubblewrap is there and may not make namespaces"
+             : !works ? "bubblewrap is installed, but may not create namespaces"
                       : "",
              works || landlock ? "" : "; ", landlock ? "" : "the kernel has no Landlock");
     return works ? (landlock ? SANDBOX_BOTH : SANDBOX_BWRAP)

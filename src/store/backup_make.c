@@ -106,8 +106,9 @@ bool backup_note_read(struct backup *backup, sqlite3 *db, struct backup_note *re
         ret->era = (uint64_t)sqlite3_column_int64(row, 5);
     }
     sqlite3_finalize(row);
-    return read || backup_failed(backup, "It is not a backup of Overseer's, or it is damaged: %s.",
-                                 sqlite3_errmsg(db));
+    return read ||
+           backup_failed(backup, "The file is not a backup made by Overseer, or it is damaged: %s.",
+                         sqlite3_errmsg(db));
 }
 
 /* ---- making a backup ---- */
@@ -131,8 +132,7 @@ bool backup_make(struct backup *backup, const char *file, bool force, struct bac
     char path[BACKUP_PATH];
     const char *sqlite = backup_sqlite_path(backup);
     if (!force && access(file, F_OK) == 0)
-        return backup_failed(backup, "%s is there already; name another file, or say --force.",
-                             file);
+        return backup_failed(backup, "%s already exists; use another file, or --force.", file);
     snprintf(path, sizeof path, "%s.new-%ld", file, (long)getpid());
     *ret = (struct backup_note){.at = backup->at};
     snprintf(ret->source, sizeof ret->source, "%s", sqlite ? "sqlite" : "postgres");

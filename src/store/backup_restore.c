@@ -65,7 +65,7 @@ static bool old_keep(struct backup *backup, const char *path, struct restore *re
     for (int i = 2; lstat(restore->aside, &info) == 0 && i < 1000; i++)
         snprintf(restore->aside, sizeof restore->aside, "%s.before-restore-%s.%d", path, stamp, i);
     if (link(path, restore->aside) != 0)
-        return backup_failed(backup, "The store cannot be set aside: %s.", strerror(errno));
+        return backup_failed(backup, "The store cannot be renamed: %s.", strerror(errno));
     return backup_sync_folder(backup, path);
 }
 

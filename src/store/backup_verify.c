@@ -50,8 +50,8 @@ bool backup_verify(struct backup *backup, const char *file, struct backup_note *
     good = good && backup_note_read(backup, db, ret) && engine_check(backup, db) &&
            backup_digest(backup, db, &found);
     if (good && (found.rows != ret->rows || !hash_equal(&found.digest, &ret->digest)))
-        good = backup_failed(backup,
-                             "The backup is damaged: its rows are not those that were written.");
+        good =
+            backup_failed(backup, "The backup is damaged: its rows do not match their checksum.");
     ret->goals = found.goals;
     ret->records = found.records;
     sqlite3_close(db);

@@ -77,7 +77,7 @@ bool store_dump(struct store *store, row_visitor *request, void *with, char *err
 
 /* ---- loading ---- */
 
-const char LOAD_MARK[] = "this store is being filled from elsewhere and is not complete";
+const char LOAD_MARK[] = "an import or a restore into this store is not complete";
 
 const char *load_failed(const struct load *load) {
     return load->failed[0] ? load->failed : NULL;
@@ -94,14 +94,15 @@ static bool load_mark(struct load *load) {
     if (!engine->ask(load, "SELECT safe FROM store", text, sizeof text))
         return false;
     if (strcmp(text, LOAD_MARK) == 0)
-        return load_fail(load, "It was filled halfway before; undo that first.");
+        return load_fail(load,
+                         "An earlier import into this store was interrupted; undo that first.");
     if (!engine->ask(load,
                      "SELECT 'x' FROM store WHERE EXISTS (SELECT 1 FROM goal)"
                      " OR EXISTS (SELECT 1 FROM record)",
                      text, sizeof text))
         return false;
     if (text[0])
-        return load_fail(load, "The store is not empty. Name another one; nothing was changed.");
+        return load_fail(load, "The store is not empty. Use another one; nothing was changed.");
     snprintf(text, sizeof text, "UPDATE store SET safe = '%s'", LOAD_MARK);
     return engine->execute(load, text) && engine->execute(load, "DELETE FROM tally") &&
            engine->execute(load, "DELETE FROM host") && engine->flush(load);
@@ -120,13 +121,13 @@ static bool store_put(struct load *load, const struct table_row *row) {
     struct str safe = cell_str(row, "safe");
     int64_t level = cell_int(row, "level");
     if (level < 1 || cell_int(row, "era") < 0 || cell_int(row, "tx") < 0)
-        return load_fail(load, "The store it comes from does not say its level and its era.");
+        return load_fail(load, "The document does not give the level and the era of its store.");
     if (level > SCHEMA_LEVEL)
         return load_fail(load,
-                         "The store it comes from is written at level %lld; this build knows %d.",
+                         "The document comes from a store of level %lld; this build knows %d.",
                          (long long)level, SCHEMA_LEVEL);
     if (cell_str(row, "instance").len != sizeof(struct id))
-        return load_fail(load, "The store it comes from has no instance id.");
+        return load_fail(load, "The document has no instance id.");
     snprintf(load->safe, sizeof load->safe, "%.*s", STR_ARG(safe));
     return load->engine->store(load, row);
 }
@@ -142,8 +143,7 @@ bool load_row(struct load *load, const struct table_row *row) {
         return false;
     for (uint32_t i = 0; i < row->count; i++)
         if (!name_is_plain(row->names[i]))
-            return load_fail(load, "A row of %s has a column that no table has.",
-                             table_name(row->table));
+            return load_fail(load, "A row of %s has an unknown column.", table_name(row->table));
     return row->table == TABLE_STORE ? store_put(load, row) : load->engine->row(load, row);
 }
 
@@ -194,8 +194,8 @@ bool load_dangling(struct load *load, char *ret_what, size_t size) {
         if (!engine->flush(load) || !engine->ask(load, sql, hex, sizeof hex))
             return false;
         if (hex[0])
-            snprintf(ret_what, size, "%s names the goal %s, which there is not", table_name(table),
-                     hex);
+            snprintf(ret_what, size, "%s names the goal %s, which does not exist",
+                     table_name(table), hex);
     }
     return true;
 }
@@ -231,7 +231,7 @@ bool load_undo(struct store *store, char *error, size_t error_size) {
         return false;
     bool done = load->engine->ask(load, "SELECT safe FROM store", text, sizeof text);
     if (done && strcmp(text, LOAD_MARK) != 0)
-        done = load_fail(load, "No import was cut off in this store; nothing was changed.");
+        done = load_fail(load, "No import into this store was interrupted; nothing was changed.");
     done = done && tables_empty(load);
     if (!done)
         snprintf(error, error_size, "%s", load->failed);

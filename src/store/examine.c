@@ -132,7 +132,7 @@ static void body_follow(struct audit *audit, const struct record *record) {
         audit_break(audit, record->seq, "its body cannot be read");
     else if (audit->bodies && evidence.effect > 0 &&
              !effect_follow(audit, record->type, evidence.effect - 1, evidence.rule))
-        audit_break(audit, record->seq, "an effect moved in a way that no effect can");
+        audit_break(audit, record->seq, "an effect has an impossible state transition");
     else if (str_equal(evidence.rule, STR("goal.create")) ||
              str_equal(evidence.rule, STR("goal.update")))
         title_follow(audit, evidence.text);
@@ -173,7 +173,7 @@ void audit_milestone(struct audit *audit, uint64_t from, uint64_t to, const stru
     if (audit->broken)
         return;
     if (from != audit->seq + 1 || to < from) {
-        audit_break(audit, audit->seq + 1, "a milestone does not follow");
+        audit_break(audit, audit->seq + 1, "a milestone does not follow the record before it");
         return;
     }
     audit->seq = to;
@@ -188,19 +188,19 @@ static const char *slot_wrong(const struct audit *audit, const struct effect_slo
     for (uint32_t i = 0; i < audit->open_count; i++)
         if (audit->open[i].n == slot->n) {
             if (slot->state == EFFECT_READY && audit->open[i].claimed)
-                return "an effect stands as ready that was claimed before";
+                return "an effect is marked as ready, but was claimed before";
             if (slot->state == EFFECT_RUNNING && !audit->open[i].claimed)
-                return "an effect stands as running that nobody claimed";
+                return "an effect is marked as running, but was never claimed";
             return NULL;
         }
-    return "an effect stands open that was never decided, or has ended";
+    return "an effect is open, but was never decided or has ended";
 }
 
 static const char *effects_wrong(const struct audit *audit, const struct goal *goal) {
     if (!audit->bodies)
         return NULL; /* the log is no longer complete, so it proves nothing */
     if (goal->effects.open_count < audit->open_count)
-        return "an effect that was decided is gone";
+        return "an effect that was decided is missing";
     for (uint32_t i = 0; i < goal->effects.open_count; i++) {
         const char *wrong = slot_wrong(audit, &goal->effects.open[i]);
         if (wrong)
@@ -216,14 +216,14 @@ static const char *audit_goal(const struct audit *audit, const struct goal_loade
     if (audit->broken)
         return audit->broken;
     if (!loaded->exists)
-        return "its row is gone";
+        return "its row is missing";
     if (goal->records.seq != audit->seq)
         return goal->records.seq > audit->seq ? "its last records are missing"
-                                              : "it is older than its records";
+                                      : "it is older than its records";
     if (!hash_equal(&goal->records.head, &audit->head))
-        return "it does not stand at the end of its chain";
+        return "its head is not the end of its chain";
     if (goal->quarantined != audit->quarantined && audit->milestones == 0)
-        return "it stands as set aside and never was, or the other way round";
+        return "its quarantine mark contradicts its records";
     if (goal->quarantined)
         return NULL;
     if (!loaded->whole)
@@ -372,10 +372,9 @@ static const char *chain_wrong(const struct audit *audit, const struct goal_load
     if (audit->broken || id_equal(audit->goal, SYSTEM_GOAL))
         return audit->broken;
     if (!loaded->exists)
-        return "its goal is gone";
-    if (loaded->goal.records.seq != audit->seq ||
-        !hash_equal(&loaded->goal.records.head, &audit->head))
-        return "its goal does not stand at the end of the chain";
+        return "its goal is missing";
+    if (loaded->goal.records.seq != audit->seq || !hash_equal(&loaded->goal.records.head, &audit->head))
+        return "the head of its goal is not the end of the chain";
     return NULL;
 }
 

@@ -24,15 +24,16 @@ static bool is_over(struct load *load, const char *goal) {
     if (!engine->execute(load, engine->unlock) || !engine->ask(load, sql, found, sizeof found))
         return false;
     if (!found[0])
-        return load_fail(load, "There is no such goal; nothing was changed.");
+        return load_fail(load, "There is no goal with that id; nothing was changed.");
     if (strcmp(found, "over") != 0)
         return load_fail(
             load, "The goal is still open. Complete or cancel it first; nothing was changed.");
     snprintf(sql, sizeof sql, "SELECT 'some' FROM inbox WHERE goal_id = %s LIMIT 1", goal);
     return engine->ask(load, sql, found, sizeof found) &&
            (!found[0] ||
-            load_fail(load, "Something on its way to the goal is still to be read. Try again "
-                            "once the daemon has; nothing was changed."));
+            load_fail(load,
+                      "A signal to the goal is still in the inbox. Try again once the daemon has "
+                      "processed it; nothing was changed."));
 }
 
 /* Nodes stay, as numbers and ids: their content was in texts. */

@@ -37,10 +37,9 @@ enum instance_verdict instance_hold(struct instance_state *watch, struct id stor
     if (fresh && watch->set)
         return INSTANCE_NEW;
     hex_write(is, stored.bytes, sizeof stored.bytes);
-    snprintf(
-        why, why_size,
-        "This store is instance %s, and this process belongs to another one (OVERSEER_INSTANCE). Name "
-        "your own store with --store; nothing was changed.",
-        is);
+    snprintf(why, why_size,
+             "This store is instance %s, and this process belongs to another one "
+             "(OVERSEER_INSTANCE). Give the right store with --store; nothing was changed.",
+             is);
     return INSTANCE_OTHER;
 }

@@ -8,7 +8,7 @@ bool schema_is_ours(struct schema_mark mark, char *why, size_t why_size) {
     if (mark.version > known && mark.oldest > known) {
         snprintf(
             why, why_size,
-            "This store was written by a newer Overseer (tables %u; this build knows %u). Update "
+            "This store was written by a newer version of Overseer (tables %u; this build knows %u). Update "
             "this build; nothing was changed.",
             mark.version, known);
         return false;
@@ -21,7 +21,7 @@ bool schema_may_join(uint32_t level, uint32_t speaks, char *why, size_t why_size
         return true;
     snprintf(
         why, why_size,
-        "This store is written by a newer Overseer (level %u; this build speaks %u). Update this "
+        "This store is used by a newer version of Overseer (level %u; this build supports %u). Update this "
         "build; nothing was changed.",
         level, speaks);
     return false;

@@ -15,7 +15,7 @@ struct sqlite_store;
 struct pg_store;
 
 /* Start of the error message when an older store was left unchanged. */
-#define MIGRATE_FAILED "the tables could not be brought up to date, and are as they were"
+#define MIGRATE_FAILED "the tables could not be migrated and are unchanged"
 
 struct migration {
     uint32_t to;

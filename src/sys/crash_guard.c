@@ -28,7 +28,7 @@ enum crash_guard_result crash_guard_run(void (*call)(void *with), void *with,
 
 _Noreturn void must_failed(const char *file, int line, const char *promise) {
     if (!innermost) {
-        fprintf(stderr, "overseer: a promise is broken at %s:%d: %s\n", file, line, promise);
+        fprintf(stderr, "overseer: an internal check failed at %s:%d: %s\n", file, line, promise);
         abort();
     }
     snprintf(innermost->report->why, sizeof innermost->report->why, "%s:%d: %s", file, line,

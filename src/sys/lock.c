@@ -112,7 +112,7 @@ bool instance_lock_is_only_name(const struct instance_lock *lock, char *error, s
         return true;
     snprintf(
         error, error_size,
-        "The store %.3000s has %lu names (hard links), and each name would have a log of its own. Remove the others.",
+        "The store %.3000s has %lu hard links, and each would have a separate write-ahead log. Remove the others.",
         lock->path, (unsigned long)now.st_nlink);
     return false;
 }

@@ -102,7 +102,7 @@ static void redact(char *text, size_t size) {
     struct looking looking = {.text = text, .size = size};
     struct crash_guard_report report;
     if (crash_guard_run(look, &looking, &report) != CRASH_GUARD_WHOLE)
-        snprintf(text, size, "there was no memory to look for secrets in this line");
+        snprintf(text, size, "(line dropped: out of memory while redacting secrets)");
     arena_free(&looking.arena);
 }
 

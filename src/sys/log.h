@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Writes the daemon's log for the operator: one line for each thing, with what it is about. OBSERVE-02.
  *
- * As JSON: {"at", "level", "component", "text", "goal", "effect", "trace", "incident", "detail"}; members without a
+ * As JSON: {"at", "level", "component", "text", "goal", "task", "run", "effect", "trace", "detail", "incident"}; members without a
  * value are left out. The text form for a terminal and the journal's own form say the same. */
 #pragma once
 

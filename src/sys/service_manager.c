@@ -116,7 +116,7 @@ void notify_reloading(void) {
 }
 
 void notify_stopping(void) {
-    say("STOPPING=1\nSTATUS=what waits is being committed\n");
+    say("STOPPING=1\nSTATUS=committing waiting writes\n");
 }
 
 void notify_alive(void) {

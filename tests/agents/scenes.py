@@ -28,7 +28,7 @@ def scene(rows="", **settings):
 
 def no_tools_of_ours(fixture):
     if fixture.gateway:
-        raise NotForIt("a gateway's tools are those of all its sessions: it reports in words")
+        raise NotForIt("the tools of a gateway are shared by all its sessions: the agent reports in text")
 
 
 # ---- from the task to the branch ----
@@ -131,7 +131,7 @@ def rate_limit(fixture):
     if fixture.name in SILENT:
         goal = fixture.task(f"limit 8 && {fixture.agent.work} ;; {REPORT}")
         fixture.wait_done(goal)
-        raise NotForIt("it sits a limit out without a word, and goes on")
+        raise NotForIt("it waits until the limit ends without reporting it, and continues")
     goal = fixture.task(f"limit 90 && {fixture.agent.work} ;; {REPORT}")
     fixture.wait("the limit is seen", lambda: fixture.assignment(goal).get("waitsFor") == "quota", 100)
     fixture.wait_done(goal, 300)
@@ -152,11 +152,11 @@ def hang_broken_off(fixture):
     fixture.wait_done(goal, 200)
     expect(fixture.told(goal, "nudge") >= 1, "it was not nudged")
     words = json.dumps([row.get("text", "") for row in fixture.events(goal)])
-    forgets, deaf = "it would forget" in words, "did not stop" in words
+    forgets, deaf = "would lose the message" in words, "did not stop" in words
     expect(len(fixture.runs()) == (2 if deaf or forgets else 1), f"there were {len(fixture.runs())} runs")
     if forgets:
-        return "broken off it would forget the task, so it is started again"
-    return "it does not stop when it is told to, and is started again" if deaf else ""
+        return "a cancelled turn would lose the task, so the agent is restarted"
+    return "it does not stop when told to, and is restarted" if deaf else ""
 
 
 @scene("RECOVER-01 RECOVER-02 RECOVER-09 TICK-09", idle_after="6s", turn_most="30s")
@@ -239,7 +239,7 @@ def receipt_and_tokens(fixture):
     fixture.wait("its session is known", lambda: fixture.assignment(goal).get("sessionKey", "").startswith("agent:coder:"), 60)
     fixture.wait_done(goal)
     if fixture.name in TELLS_NOTHING:
-        return "its terminal does not tell what it used"
+        return "its terminal does not show token usage"
     used = fixture.do("goal.show", goal=goal)
     expect(used["tokens"] > 0, "no tokens were counted")
     return "" if used["cost"] else "tokens, no cost"
@@ -256,7 +256,7 @@ def stop_leaves_nothing(fixture):
     fixture.do("goal.cancel", goal=goal, reason="enough")
     fixture.wait("all of ours is gone", lambda: not set(fixture.of_agents()) - set(processes(mark)), 30)
     if fixture.gateway:
-        raise NotForIt("its turn is stopped; what a gateway has started is the gateway's own")
+        raise NotForIt("its turn is stopped; processes that the gateway started belong to the gateway")
     fixture.wait("what it started is gone", lambda: not processes(mark), 30)
 
 

@@ -180,7 +180,7 @@ static const struct scene SCENES[] = {
               {"send", ACP_PONG(5)},
               {"interrupt", NULL}},
      .events =
-         "started(s1) accepted broken(its turn hangs, and broken off it would forget what it was told)",
+         "started(s1) accepted broken(its turn hangs, and a cancelled turn would lose the message)",
      .never = "session/cancel"},
     {.name = "who does not stop is broken",
      .driver = "acp",
@@ -205,7 +205,7 @@ static const struct scene SCENES[] = {
          "started(s1) accepted progress(Ran into this error: Server error: 500) "
          "failed(Ran into this error: Server error: 500) accepted "
          "progress(Ran into this error: Rate limit exceeded, retry after 90 seconds) limited(90) "
-         "failed(it ended without a word)"},
+         "failed(it ended without an error message)"},
     {.name = "a system error that looks like an end",
      .driver = "acp",
      .quirk = "codex-acp",
@@ -259,7 +259,7 @@ static const struct scene SCENES[] = {
      .driver = "acp",
      .quirk = "opencode",
      .acts = {{"begin", "{'jsonrpc':'2.0','id':1,'result':{'protocolVersion':2}}\n" ACP_NEW}},
-     .events = "broken(it does not speak version 1 of the protocol)"},
+     .events = "broken(it does not support version 1 of the protocol)"},
     {.name = "gemini loads in the next minute",
      .driver = "acp",
      .quirk = "gemini",
@@ -401,7 +401,7 @@ static const struct scene SCENES[] = {
      .quirk = "openclaw",
      .acts = {{"begin", CLAW_OPEN(1) CLAW_CHALLENGE CLAW_NO("1.1", "'message':'token mismatch'")
                             CLAW_LOST CLAW_HELLO(2)}},
-     .events = "broken(the gateway refuses us: token mismatch)"},
+     .events = "broken(the gateway refuses the connection: token mismatch)"},
     {.name = "openclaw: nobody answers",
      .driver = "openclaw",
      .quirk = "openclaw",
@@ -482,7 +482,7 @@ static const struct scene SCENES[] = {
                        CLAW_OK("2.5", "'status':'timeout'")},
               {"send", CLAW_OK("2.6", "'status':'in_flight'")
                            CLAW_OK("2.7", "'status':'error','endedAt':5,'error':'it broke'")}},
-     .events = "started(" CLAW_KEY ") accepted failed(the gateway does not know this run any more) "
+     .events = "started(" CLAW_KEY ") accepted failed(the gateway no longer knows this run) "
                "accepted failed(it broke)",
      .wrote = {"'timeoutMs':20000", "'timeoutMs':1}"}},
     {.name = "openclaw: what never arrived may be said again",
@@ -894,7 +894,8 @@ static void test_too_much_said(void **state) {
     assert_int_equal(out.events[0].kind, DRIVE_BROKEN);
     assert_int_equal(out.events[0].offset, 7);
     assert_true(
-        str_equal(out.events[0].text, STR("it asks for more than can be answered at once")));
+        str_equal(out.events[0].text,
+                  STR("it has more open permission requests than can be answered at once")));
     arena_free(&arena);
 }
 
@@ -1068,7 +1069,7 @@ static void test_long_scope(void **state) {
     } ROWS[] = {{&DRIVER_ACP, "opencode", true, LIMIT_LINE, "128 KiB"},
                 {&DRIVER_ACP, "gemini", true, LIMIT_LINE, NULL},
                 {&DRIVER_ACP, "qwen", true, LIMIT_LINE, NULL},
-                {&DRIVER_ACP, "claude-agent-acp", false, 100, "too long to open a session"},
+                {&DRIVER_ACP, "claude-agent-acp", false, 100, "too long for a session"},
                 {&DRIVER_CLAUDE, "", false, LIMIT_LINE, "128 KiB"},
                 {&DRIVER_TMUX, "claude", false, 200, "16 KiB"}};
     enum { DENIED = 2 * LIMIT_LINES };

@@ -248,7 +248,7 @@ def one_that_reads_nothing_is_broken_off():
     stays."""
     def one(driver, name):
         with Bytes(driver, name, before=DEAF, seams=False) as it:
-            it.fixture.wait("people are told", lambda: "does not read what it is told" in json.dumps(it.fixture.do("why.show", of=it.goal, limit=100)))
+            it.fixture.wait("people are told", lambda: "does not read its input" in json.dumps(it.fixture.do("why.show", of=it.goal, limit=100)))
             sizes = [path.stat().st_size for path in it.state().glob("runs/*/drive.state")]
             assert max(sizes) < 2 * 3 << 20, sizes  # the file has two slots
             it.fixture.do("goal.cancel", goal=it.goal)

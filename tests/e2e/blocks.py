@@ -76,7 +76,7 @@ def a_diff_keeps_nobody_waiting():
         for thread in threads:
             thread.join(30)
         assert len(diffs) == 8 and all(error and error["data"]["code"] == "E_BUSY" for _, _, error in diffs), diffs
-        assert any("somebody else works on" in error["message"] for _, _, error in diffs), diffs
+        assert any("another process is using" in error["message"] for _, _, error in diffs), diffs
         fcntl.flock(lock, fcntl.LOCK_UN)
         _, result, error = timed(fixture, "work.diff", goal=goal)
         assert error is None and "made" in result["diff"], (result, error)

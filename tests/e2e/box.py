@@ -15,6 +15,7 @@ for a user other than root.
 import http.client
 import json
 import os
+import re
 import shutil
 import signal
 import socket
@@ -255,7 +256,7 @@ def hostile(folder):
         check(shown["sandbox"] == "bwrap+landlock", f"assignment.list says {shown.get('sandbox')!r}")
         accepted = fixture.records(goal, "dispatch.accepted")
         check("bwrap+landlock" in json.dumps(accepted), f"the record does not say what holds it: {accepted}")
-        for words in ("is held by bwrap+landlock", "refused at the socket for runs: There is no token", "This token is of another run", "was refused token.create", "This run asks too often",
+        for words in ("sandbox: bwrap+landlock", "refused at the socket for runs: A token is missing", "This token belongs to another run", "was refused token.create", "This run sends requests too often",
                       "socket is for runs of agents only", "unknown, revoked or has expired"):
             check(words in fixture.log(), f"the log does not say: {words}")
         all_untouched(fixture)
@@ -278,7 +279,7 @@ def alone(folder):
         answer = json.loads(path.read_text())
         check(len(answer) == 4 and all(one["status"] in (401, 403) for one in answer), f"it came in: {answer}")
         check([one["status"] for one in answer[:2]] == [403, 403], f"it is not called a run: {answer}")
-        check("tried the socket for people" in fixture.log(), "the log does not say so")
+        check("was refused at the socket for people" in fixture.log(), "the log does not say so")
         check(fixture.assignment(goal)["sandbox"] in ("", "none"), "it is called held")
         print("ok: a run without a sandbox is not taken for a person")
     finally:
@@ -672,7 +673,7 @@ def home(folder):
         goal = fixture.goal()
         (fixture.attack / "know.json").write_text(json.dumps({"target": str(target)}))
         fixture.plan(goal, "Plant.")
-        fixture.wait("the link is found by the next run", lambda: "in its HOME that is no folder" in fixture.log())
+        fixture.wait("the link is found by the next run", lambda: "in its HOME as something other than a folder" in fixture.log())
         time.sleep(0.5)
         check(not list(target.iterdir()), f"the daemon wrote to {list(target.iterdir())}")
         print("ok: a link in its HOME leads the daemon nowhere")
@@ -770,7 +771,7 @@ def limits(folder):
         how = {part.split()[0]: part[part.index("(") + 1:-1] for part in shown.split(", ")}
         check(set(how) == set(LIMITS), f"assignment.list says {shown!r}")
         check(shown in json.dumps(fixture.records(goal, "dispatch.accepted")), "the record does not say what it may use")
-        check(f"its limits: {shown}" in fixture.log(), "the log does not say what it may use")
+        check(f"limits: {shown}" in fixture.log(), "the log does not say what it may use")
         said = doctor(fixture)
         check(all(word in said["text"] for word in how.values()), f"doctor says {said}, the assignment {shown}")
         check((said["verdict"] == "good") == (set(how.values()) == {"cgroup"}), f"doctor is content with {said}")
@@ -813,8 +814,10 @@ def defaults(folder):
             check("memory 16384 MiB (" in shown and "processes 4096 (" in shown, f"its limits are {shown!r}")
             if "memory 16384 MiB (each process)" in shown:
                 check(0 < have["RLIMIT_DATA"] <= 16384 << 20, f"its processes may have {have['RLIMIT_DATA']} bytes")
-            line = next(json.loads(line) for line in fixture.log().splitlines() if "a run of coder is held by" in line or "its limits:" in line)
+            line = next(json.loads(line) for line in fixture.log().splitlines() if "agent coder starts; sandbox:" in line)
             check(line.get("task") == "T1" and line.get("goal") == goal and len(line.get("run", "")) == 26, f"a line about a run says {line}")
+            about = [json.loads(line) for line in fixture.log().splitlines() if re.search(r'"text":"[^"]*\bagents? coder\b', line)]
+            check(about and all(line.get("task") == "T1" and len(line.get("run", "")) == 26 for line in about), f"a line about an agent without task or run: {about}")
             said = doctor(fixture)
             check((said["verdict"] == "good") == ("each process" not in shown and "not held" not in shown), f"doctor says {said}, the run {shown}")
         finally:
@@ -919,7 +922,7 @@ def ran_out(fixture, know):
     (fixture.attack / "know.json").write_text(json.dumps({**know, "explode": True}))
     goal = fixture.goal()
     fixture.plan(goal, "Take all of it yourself.")
-    fixture.wait("its end is called what it was", lambda: "needed more memory than it may have" in
+    fixture.wait("its end is called what it was", lambda: "used more memory than its limit" in
                json.dumps(fixture.do("events.list", goal=goal)["events"]), 60)
     print("ok: an agent that the kernel ended for its memory is called so")
 

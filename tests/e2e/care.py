@@ -157,7 +157,7 @@ def a_set_up_that_was_left_behind_has_its_time():
         fixture.begin()
         fixture.wait("it has landed", lambda: fixture.records(goal, "work.landed"), 20)
         assert log_of(fixture) == ["begin", "again"], log_of(fixture)
-        assert "still runs: it is waited for" in (fixture.folder / "overseerd.log").read_text()
+        assert "is still running; waiting for it" in (fixture.folder / "overseerd.log").read_text()
     finally:
         fixture.close()
 
@@ -237,7 +237,7 @@ def a_check_that_cannot_be_held_is_none():
         os.environ["PATH"] = old
     try:
         goal = fixture.goal()
-        fixture.wait("it is told", lambda: "takes bubblewrap" in json.dumps(fixture.do("goal.show", goal=goal)) + json.dumps(fixture.do("inbox.list")))
+        fixture.wait("it is told", lambda: "needs bubblewrap" in json.dumps(fixture.do("goal.show", goal=goal)) + json.dumps(fixture.do("inbox.list")))
         assert not fixture.records(goal, "work.landed") and not fixture.records(goal, "work.done"), "it was called done"
     finally:
         fixture.close()
@@ -433,7 +433,7 @@ def what_another_build_left_is_begun_anew():
         fixture.wait("it works again", lambda: len(fixture.records(goal, "dispatch.accepted")) == 2, 60)
         fixture.wait("the old one is gone", lambda: holds_of(fixture) and not first & set(holds_of(fixture)), 20)
         told = [line["what"] for line in fixture.do("why.show", of=goal, limit=100)["lines"]]
-        assert any("begun by another build" in line for line in told), f"why does not tell: {told}"
+        assert any("started by another build" in line for line in told), f"why does not tell: {told}"
         fixture.do("goal.cancel", goal=goal)
         fixture.wait("nothing of it is left", lambda: not holds_of(fixture), 20)
     finally:
@@ -602,7 +602,7 @@ def a_disk_that_is_short():
         config.write_text(config.read_text().replace("disk_least = 1\n", "disk_least = 100000000\n"))
         fixture.begin()
         goal = fixture.goal()
-        fixture.wait("nothing begins", lambda: "are wanted before anything begins" in json.dumps(fixture.do("goal.show", goal=goal)))
+        fixture.wait("nothing begins", lambda: "work starts only with at least" in json.dumps(fixture.do("goal.show", goal=goal)))
         fixture.wait("what was over is gone", lambda: not left_of(fixture, done))
         assert not tree_of(fixture, goal)
         [clone] = state_of(fixture).glob("work/private/*")
@@ -673,22 +673,22 @@ def what_has_to_be_there_is_looked_for():
     fixture = fixture_make("artifacts", verify={"command": "", "rounds": 9})
     try:
         goal = goal_with(fixture, [REPORT, {"path": "made"}], [
-            ("there is no such file", PUT.format("[]")),
-            ("it has 2 bytes, at least 10 are wanted", PUT.format('{"id": 1, "name": "a"}')),
+            ("the file does not exist", PUT.format("[]")),
+            ("it has 2 bytes, but needs at least 10", PUT.format('{"id": 1, "name": "a"}')),
             ("not a list", PUT.format('[{"id": 1, "name": "a"}]')),
-            ("it has 1 items, at least 2 are wanted", PUT.format('[{"id": 1, "name": "a"}, {"id": 2, "name"')),
-            ("no valid JSON", PUT.format('[{"id": 1, "name": "a"}, {"id": 2}]')),
+            ("it has 1 items, but needs at least 2", PUT.format('[{"id": 1, "name": "a"}, {"id": 2, "name"')),
+            ("not valid JSON", PUT.format('[{"id": 1, "name": "a"}, {"id": 2}]')),
             ('item 1 (from 0) has no "name"', PUT.format(RIGHT))])
         fixture.wait("it has landed", lambda: fixture.records(goal, "work.landed"), 120)
         said = [("failed", f"out/report.json: {why}") for why in (
-            "there is no such file", "it has 2 bytes, at least 10 are wanted", "it is JSON, and not a list; a list is wanted",
-            "it has 1 items, at least 2 are wanted", "it is no valid JSON: line 1, column 42: a colon should stand here",
+            "the file does not exist", "it has 2 bytes, but needs at least 10", "its JSON is not a list, but must be one",
+            "it has 1 items, but needs at least 2", "it is not valid JSON: line 1, column 42: a colon is expected here",
             'item 1 (from 0) has no "name"')]
-        assert verdicts(fixture, goal) == said + [("passed", "Every artifact is there, and as it has to be.")], verdicts(fixture, goal)
+        assert verdicts(fixture, goal) == said + [("passed", "Every artifact exists and is valid.")], verdicts(fixture, goal)
         [branch] = git(fixture.repo, "for-each-ref", "--format=%(refname)", "refs/heads/overseer").split()
         assert git(fixture.repo, "show", f"{branch}:out/report.json") == RIGHT
         why = json.dumps(fixture.do("why.show", goal=goal, of="T1", limit=200))
-        assert "checks say failed: out/report.json: there is no such file" in why, why
+        assert "checks: failed: out/report.json: the file does not exist" in why, why
         [phase] = fixture.do("plan.show", goal=goal)["phases"]
         assert phase["artifacts"] == [] and phase["tasks"][0]["artifacts"] == [
             REPORT, {"path": "made", "json": False, "minItems": 0, "requiredKeys": [], "minBytes": 0}], phase
@@ -709,7 +709,7 @@ def artifacts_and_then_the_command():
     fixture = fixture_make("both", verify={"command": "echo the command; test -f extra", "rounds": 9})
     try:
         goal = goal_with(fixture, [{"path": "out/report.json"}], [
-            ("there is no such file", "os.symlink('/etc/passwd', 'out/report.json')"),
+            ("the file does not exist", "os.symlink('/etc/passwd', 'out/report.json')"),
             ("symbolic link", "os.unlink('out/report.json'); " + PUT.format("x")), ("the command", "open('extra', 'w').close()")])
         fixture.wait("it has landed", lambda: fixture.records(goal, "work.landed"), 120)
         said = verdicts(fixture, goal)
@@ -728,8 +728,8 @@ def a_contract_that_cannot_be_is_refused():
     try:
         goal = fixture.do("goal.create", title="a report")["goalId"]
         for artifact, words in (({"path": "a", "validationCommand": "true"}, '"validationCommand" is not a field of "artifacts"'),
-                                ({"path": "/etc/passwd"}, "absolute; name it from the top of the worktree"),
-                                ({"path": "out/../../a"}, "name it from the top of the worktree"),
+                                ({"path": "/etc/passwd"}, "absolute; give it relative to the top of the worktree"),
+                                ({"path": "out/../../a"}, "give it relative to the top of the worktree"),
                                 ({"path": "a", "minItems": 1}, 'add "json": true'), ({"json": True}, '"path" is missing'),
                                 ({"path": "a" * 1025}, "1025 bytes"), ({"path": "a", "json": 7}, "true or false"),
                                 ({"path": "a", "requiredKeys": ["k"] * 33, "json": True}, "too many entries"), ("a", "list of objects")):

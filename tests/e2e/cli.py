@@ -268,7 +268,7 @@ def test_init_finds_judged_files(site):
 
 def test_run_wants_a_set_up(site):
     """run begins nothing where no agent is declared, and its error says how to solve the problem."""
-    refused(site, 2, "overseer", "run", says="What is to be done")
+    refused(site, 2, "overseer", "run", says="The task is missing")
     refused(site, 2, "overseer", "run", "x", "--until", "25:00", "--dry-run", says="07:00")
     refused(site, 4, "overseer", "run", "fix it", says="overseer init")
     (site.repository / "night.md").write_text("# tonight\n\n- [ ] fix the login\n  see issue 12\n- [x] done\n1. port it\ntext\n")
@@ -303,7 +303,7 @@ def test_first_hour(site):
         task, goal = begun["tasks"][0]["task"], begun["tasks"][0]["goalId"]
         expect(task == "T1", begun)
         expect("steady" in site.well("overseer", "agents", more=more), "who works on it")
-        refused(site, 4, "overseer", "land", task, says="waits for your yes", more=more)
+        refused(site, 4, "overseer", "land", task, says="wait for your yes", more=more)
 
         def asked():
             return json.loads(site.well("overseer", "inbox", "--json", more=more))["items"]
@@ -311,7 +311,7 @@ def test_first_hour(site):
         expect("no worktree" in site.well("overseer", "diff", task, more=more), "nothing is there to compare")
         expect("fix the parser" in site.well("overseer", "goal", "show", task, more=more), "a task stands for its goal")
         refused(site, 3, "overseer", "goal", "show", "T99", says="T99", more=more)
-        expect("not said anything" in site.well("overseer", "logs", task, more=more), "it has no words of its own")
+        expect("has no output yet" in site.well("overseer", "logs", task, more=more), "it has no words of its own")
         site.well("overseer", "reject", task, "the parser is wrong still", more=more)
         wait_until("it says done once more", asked, 30)
         shown = site.well("overseer", "why", task, more=more)
@@ -319,7 +319,7 @@ def test_first_hour(site):
         code, _, said = site.run("overseer", "land", goal[5:15], more=more)
         expect(code == 0 and "overseer undo Q" in said, said)
         wait_until("it is done", lambda: json.loads(site.well("overseer", "goal", "show", goal, "--json", more=more))["state"] == "done", 30)
-        refused(site, 4, "overseer", "tell", task, "too late", says="Nobody works", more=more)
+        refused(site, 4, "overseer", "tell", task, "too late", says="No agent works", more=more)
         site.well("overseer", "retry", goal, "--reason", "once more", more=more)
     finally:
         site.run("overseer", "down", more=more)
@@ -382,7 +382,7 @@ def test_up_and_down(site):
 
 def test_goals_and_work(site):
     nobody = site.well("overseer", "goal", "create", "without a plan").strip()
-    refused(site, 4, "overseer", "attach", nobody, says="Nobody works on it yet")
+    refused(site, 4, "overseer", "attach", nobody, says="No agent works on it yet")
     """CLI-02, CLI-03: each works and prints the id or state."""
     made = site.well("overseer", "goal", "create", "--title", "from a session", "--from-session", "agent:main:x").strip()
     expect(site.json("overseer", "goal", "show", made)["sourceSessionKey"] == "agent:main:x", "--from-session")
@@ -544,7 +544,7 @@ def test_short_ids(site):
     for line in site.well("overseer", "goal", "list").splitlines()[1:]:
         short, title = line.split()[0], line.split()[-1]
         expect(len(short) == 13 and site.json("overseer", "goal", "show", short)["goalId"] == title, line)
-    refused(site, 2, "overseer", "goal", "show", ID, says="Several goals")
+    refused(site, 2, "overseer", "goal", "show", ID, says="The id is ambiguous")
     site.down()
 
 

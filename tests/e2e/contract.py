@@ -86,12 +86,12 @@ def what_failed_says_which():
         goal = goal_with(fixture, [], artifacts=[{"path": "made"}, REPORT], onFailure="fail")
         fixture.wait("it has failed", lambda: task_of(fixture, goal)["status"] == "blocked")
         task = task_of(fixture, goal)
-        assert task["blockedReason"]["kind"] == "failure" and "out/report.json: there is no such file" in task["blockedReason"]["text"], task
+        assert task["blockedReason"]["kind"] == "failure" and "out/report.json: the file does not exist" in task["blockedReason"]["text"], task
         made = task["verification"]
         assert made["state"] == made["status"] == "failed" and made["verifiedAt"], made
         assert [(one["type"], one["target"], one["passed"]) for one in made["checks"]] == [
             ("artifact", "made", True), ("artifact", "out/report.json", False)], made
-        assert made["checks"][1]["reason"] == "there is no such file" and not made["checks"][0]["reason"], made
+        assert made["checks"][1]["reason"] == "the file does not exist" and not made["checks"][0]["reason"], made
         shown = typed(fixture, "plan", "show", goal)
         assert "checks" in shown and "failed" in shown, shown
         assert fixture.do("goal.show", goal=goal)["state"] == "needs you", fixture.do("goal.show", goal=goal)
@@ -118,7 +118,7 @@ def a_person_hears_of_it():
         goal = goal_with(fixture, [], artifacts=[REPORT], onFailure="escalate")
         fixture.wait("somebody is asked", lambda: fixture.do("inbox.list")["items"])
         [one] = fixture.do("inbox.list")["items"]
-        assert "out/report.json: there is no such file" in json.dumps(one), one
+        assert "out/report.json: the file does not exist" in json.dumps(one), one
         assert task_of(fixture, goal)["status"] == "blocked"
         fixture.program.write_text(f"STEPS = {[('', PUT.format(RIGHT))]!r}\n" + SLOPPY)
         fixture.do("question.answer", goal=goal, question=one["questionId"], answer="a")
@@ -148,7 +148,7 @@ def once_more_and_no_more():
         assert second["assignmentId"] == first["assignmentId"] and second["retryOf"] == first["runId"] and second["retryAttemptedAt"], second
         assert second["startedWith"] == first["startedWith"] and second["verificationContract"] == first["verificationContract"], second
         words = second["lastInstructionText"]
-        assert "out/report.json: there is no such file" in words and "make the report" in words, words
+        assert "out/report.json: the file does not exist" in words and "make the report" in words, words
         (fixture.program.parent / "go").touch()
         fixture.wait("it has failed", lambda: task_of(fixture, goal)["status"] == "blocked")
         time.sleep(2)

@@ -442,7 +442,7 @@ def a_row_of_an_older_build_is_taken_over(at):
     beating = threading.Thread(target=beats, daemon=True)
     beating.start()
     said = at.refused(at.start("two", "--host", "1"))
-    assert "is used by another daemon" in said, said
+    assert "is used by another running daemon" in said, said
     assert at.number(at.start("three")) == 2, "a number in use was given away"
     ending.set()
     beating.join()

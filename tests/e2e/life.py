@@ -290,7 +290,7 @@ def spool(folder, engine):
     if engine == "postgres":
         kept = list(state_of(daemon).glob("spool.kept.*"))
         expect(len(kept) == 1 and kept[0].read_bytes() in whole, f"the torn end is not kept: {kept}")
-        expect(any(line.get("incident") and "does not end as it should" in line["text"] for line in lines_of(daemon)),
+        expect(any(line.get("incident") and "the end of the spool is damaged" in line["text"] for line in lines_of(daemon)),
                "the torn end is not told")
     expect(not daemon.promises_broken(), f"{daemon.promises_broken()}")
 
@@ -405,7 +405,7 @@ def checkpoints(folder):
     expect(wal.stat().st_size > 100000, f"the log has {wal.stat().st_size} bytes")
     seam_arm(seams, "")
     wait_until("the log is brought into the store", lambda: main_file.stat().st_size > before, 15)
-    expect("open for checkpoints again" in daemon.log.read_text(), "that it is open again is not said")
+    expect("can be opened for checkpoints again" in daemon.log.read_text(), "that it is open again is not said")
     daemon.stop()
     proof.passed("e2e", "life checkpoints", "")
 
@@ -452,7 +452,7 @@ def log_bounded(folder):
 def examined(folder):
     """After a clean end the daemon examines the store while it works, also while clients write to the same goals all the time; after any other end it
     examines the store before it works."""
-    store, said = folder / "store.db", "was examined and is sound"
+    store, said = folder / "store.db", "was examined, no damage found"
     daemon = Daemon(folder, f"sqlite:{store}")
 
     def begin(change=lambda: None):

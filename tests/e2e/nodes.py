@@ -395,7 +395,7 @@ def depositions_say_what_happened():
     one.wait_joined()
     # 3. the row of the store is older than what this host knows
     server.ask("UPDATE host SET epoch = 1, instance = 1 WHERE host_id = 1")
-    told("has gone back")
+    told("was set back")
     one.wait_joined()
     count = one.log.read_text().count("another host took over")
     if count != 1:

@@ -428,7 +428,7 @@ def desktop_that_is_not_there(world):
     empty = world.folder / "empty"
     empty.mkdir(exist_ok=True)
     outcome = world.say(channel, notice(), environment={"PATH": str(empty)})
-    assert outcome["said"] == "refused" and "no such program" in outcome["why"], outcome
+    assert outcome["said"] == "refused" and "the program was not found" in outcome["why"], outcome
     outcome = world.say(channel, notice(), environment=with_notify(world, "#!/bin/sh\necho no bus >&2\nexit 1\n"))
     assert outcome["said"] == "later" and "status 1: no bus" in outcome["why"], outcome
     begun = time.monotonic()
@@ -1023,12 +1023,12 @@ def settings_keep_no_token(world):
 def settings_say_what_is_missing(world):
     cases = [({"kind": "github", "token_path": "/t"}, 'needs "repo"'), ({"kind": "gitea", "repo": "a/b", "token_path": "/t"}, 'needs "url"'),
              ({"kind": "webhook"}, 'needs "url"'), ({"kind": "slack"}, 'needs "url", or "token_path"'), ({"kind": "ntfy", "url": "https://n"}, 'needs "to"'),
-             ({"kind": "command"}, 'needs "command"'), ({"kind": "webhook", "url": "ftp://x"}, "no address of a web server"),
+             ({"kind": "command"}, 'needs "command"'), ({"kind": "webhook", "url": "ftp://x"}, "not an http or https URL"),
              ({"kind": "webhook", "url": "http://10.0.0.1/x"}, "without TLS"), ({"kind": "webhook", "url": "https://a@b"}, "without a host"),
              ({"kind": "webhook", "url": "http://localhost.evil.example/"}, "without TLS"),
-             ({"kind": "webhook", "url": "http://127.0.0.1@evil.example/"}, "no address of a web server"),
-             ({"kind": "telegram"}, 'has to be one of "desktop"'), ({"kind": "desktop", "urll": "x"}, 'did you mean "url"?'),
-             ({"kind": "desktop", "least": "high"}, 'has to be one of "usual"')]
+             ({"kind": "webhook", "url": "http://127.0.0.1@evil.example/"}, "not an http or https URL"),
+             ({"kind": "telegram"}, 'must be one of "desktop"'), ({"kind": "desktop", "urll": "x"}, 'did you mean "url"?'),
+             ({"kind": "desktop", "least": "high"}, 'must be one of "usual"')]
     for settings, words in cases:
         file = world.settings([{"id": "c", **settings}])
         ended = subprocess.run([str(SAY), str(file)], input="", capture_output=True, text=True)

@@ -373,7 +373,7 @@ def doctor(folder):
     for name, text, more, verdict, words in (
             ("expired", json.dumps({"claudeAiOauth": {"accessToken": "a", "refreshToken": "r", "expiresAt": now - 1000}}), {}, "bad", "has expired"),
             ("soon", json.dumps({"claudeAiOauth": {"accessToken": "a", "refreshToken": "r", "expiresAt": now + 3600_000}}), {}, "look", "expires in"),
-            ("unknown", "{}", {}, "look", "form that is not known"),
+            ("unknown", "{}", {}, "look", "the format of"),
             ("open", "{}", {"token_file": str(token)}, "bad", "chmod 600")):
         file_make(login, text, 0o600)
         said = examined(folder, name, [{**claude, **more}], home)["logins"]

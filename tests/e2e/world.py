@@ -231,7 +231,7 @@ class Daemon:
 
     def promises_broken(self):
         """Lines of the daemon's log that must never occur."""
-        bad = ("a promise is broken", "Sanitizer", "runtime error", "out of memory")
+        bad = ("an internal check failed", "Sanitizer", "runtime error", "out of memory")
         return [line for line in self.log.read_text(errors="replace").splitlines() if any(word in line for word in bad)]
 
 

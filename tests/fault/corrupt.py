@@ -464,7 +464,7 @@ class Case:
         def over():
             self.daemon.alive()
             health = self.daemon.health()
-            sound = "was examined and is sound" in self.daemon.log.read_text(errors="replace")
+            sound = "was examined, no damage found" in self.daemon.log.read_text(errors="replace")
             return health if health and (health["safeMode"] or sound) else None
         return wait_until("the store is examined", over, 30)
 
@@ -546,7 +546,7 @@ class Case:
 
     def rebuild(self):
         done = self.maintain("rebuild")
-        if done.returncode == 1 and "Nothing can be read" in done.stdout:
+        if done.returncode == 1 and "No row of it can be read" in done.stdout:
             return self.accept_empty()
         self.insist(done.returncode in (0, 3), f"rebuild: {done.returncode} {done.stdout} {done.stderr}")
         lines = [json.loads(line) for path in self.folder.glob("overseer.db.lost-*.jsonl")
@@ -555,7 +555,7 @@ class Case:
         examined = self.maintain("examine")
         self.insist(examined.returncode == 0, f"the rebuilt store is not sound: {examined.stdout}")
         verified = self.maintain("verify-log")
-        self.insist(verified.returncode == 0 and "chain whole" in verified.stdout, verified.stdout)
+        self.insist(verified.returncode == 0 and "all chains intact" in verified.stdout, verified.stdout)
         kept = self.check_kept(lost)
         self.check_working(kept)
         return "repaired"

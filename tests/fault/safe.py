@@ -121,7 +121,7 @@ def damaged_while_running(engine):
     world.daemon.kill()
     insist(world.start()["safeMode"], "the next start is not in safe mode")
     insist(list(world.folder.glob("overseer.db.corrupt-*")), "nothing was set aside")
-    world.check_safe("set aside")
+    world.check_safe("renamed to")
     world.stop()
 
 
@@ -143,7 +143,7 @@ def odd_values(engine):
             world.call(method, goal=goal)
     for params in ({}, {"search": "goal"}, {"status": "active"}):
         world.call("goal.list", **params)
-    world.check_safe("set aside")
+    world.check_safe("renamed to")
     world.stop()
 
 
@@ -187,7 +187,7 @@ def failed_migration(engine):
         world.store.run((TOP / "tests/fixtures/store-1.postgres.sql").read_text() + ";" + make)
     world.goals = ["goal_" + "0" * 26]
     insist(world.start()["safeMode"], "a store that could not be brought up to date is worked on")
-    world.check_safe("up to date")
+    world.check_safe("could not be migrated")
     world.stop()
     insist(int(world.store.run("SELECT version FROM store")[0][0]) == 1, "half of a migration")
     world.store.run(drop)
@@ -292,7 +292,7 @@ def log_verified(engine):
     world.stop()
     heads = world.folder / "heads"
     done = world.maintain("verify-log", "--heads", str(heads))
-    insist(done.returncode == 0 and "of 20 goals, chain whole" in done.stdout, f"{done.returncode} {done.stdout}")
+    insist(done.returncode == 0 and "of 20 goals, all chains intact" in done.stdout, f"{done.returncode} {done.stdout}")
     lines = heads.read_text().splitlines()
     insist(len(lines) == 21 and lines == sorted(lines) and all(len(line.split()) == 3 for line in lines), f"heads: {lines[:2]}")
     insist(not world.start()["safeMode"], "safe mode")
@@ -304,11 +304,11 @@ def log_verified(engine):
     moved = lines[0].split()[:2] + ["0" * 64]
     (world.folder / "altered").write_text("\n".join([" ".join(moved), *lines[1:]]) + "\n")
     done = world.maintain("verify-log", "--against", str(world.folder / "altered"))
-    insist(done.returncode == 3 and "altered since" in done.stdout, f"against an altered list: {done.stdout}")
+    insist(done.returncode == 3 and "altered after" in done.stdout, f"against an altered list: {done.stdout}")
     longer = lines[0].split()[0] + " 99 " + lines[0].split()[2]
     (world.folder / "longer").write_text("\n".join([longer, *lines[1:]]) + "\n")
     done = world.maintain("verify-log", "--against", str(world.folder / "longer"))
-    insist(done.returncode == 3 and "removed since" in done.stdout, f"against a longer list: {done.stdout}")
+    insist(done.returncode == 3 and "removed after" in done.stdout, f"against a longer list: {done.stdout}")
     done = world.maintain("verify-log", "--against", str(world.acts))
     insist(done.returncode == 2, f"against something else: {done.returncode} {done.stdout}")
 

@@ -104,7 +104,7 @@ def case_only_candidates(world):
     write(tree / "a", "changed\n")
     snapshot = measured(world, base)
     answer = world.push({"commit": snapshot, "onto": base}, base=base)
-    must(answer["result"] == "refused" and "no candidate" in answer["why"], answer)
+    must(answer["result"] == "refused" and "not a candidate" in answer["why"], answer)
     first = made(world, snapshot, base=base)
     checked = world.done("restore", "g1", "r1", base, first["commit"], first["onto"], "a")["commit"]
     must(world.push({"commit": checked, "onto": base}, base=base)["result"] == "refused", "only for checking")

@@ -86,7 +86,7 @@ def begins_once(world):
     hold = world.start("/bin/sh", "-c", "echo $WORD; pwd; umask; sleep 100", environment={"WORD": "only", "PATH": os.environ["PATH"]},
                        options=["--cwd", "/"])
     again = Hold(world.hold, hold.folder, "/bin/true", starts=False)
-    assert again.code == 1 and "another hold stands here" in again.word, again.word
+    assert again.code == 1 and "another hold uses this folder" in again.word, again.word
     visit = hold.visit(1, 0)
     visit.until(lambda: visit.data.count(b"\n") == 3)
     assert visit.data.split()[:2] == [b"only", b"/"], visit.data
@@ -100,7 +100,7 @@ def begins_once(world):
     visit.stop(100)
     assert visit.collect() == 128 + signal.SIGTERM
     again = Hold(world.hold, hold.folder, "/bin/true", starts=False)
-    assert again.code == 1 and "a run began here before" in again.word, again.word
+    assert again.code == 1 and "a run was already started in this folder" in again.word, again.word
 
 
 def begins_with_an_error(world):
@@ -222,7 +222,7 @@ def errors_keep_the_newest(world):
     assert visit.look()["flags"] & LOST_ERRORS
     assert visit.collect() == 0
     kept = (Path(hold.folder) / "err.log").read_text()
-    assert kept.endswith("last\n") and kept.startswith("[what was said before")
+    assert kept.endswith("last\n") and kept.startswith("[earlier output")
     assert sum(p.stat().st_size for p in Path(hold.folder).glob("err.log*")) <= 1 << 20
 
 
@@ -395,7 +395,7 @@ def dies_with_its_hold(world):
     os.kill(hold.pid, signal.SIGKILL)
     assert soon(lambda: gone(hold.agent))
     again = Hold(world.hold, hold.folder, "/bin/true", starts=False)
-    assert again.code == 1 and "began here before" in again.word
+    assert again.code == 1 and "was already started in this folder" in again.word
     for number, state in ((1, "already"), (2, "maybe"), (3, "unknown")):
         run = subprocess.run([world.recall, hold.folder, name_of(number).hex()],
                              capture_output=True, text=True, check=True)

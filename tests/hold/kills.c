@@ -165,7 +165,7 @@ static void hold_started(void *with, bool stands, struct str why) {
 
 static void hold_refused(void *with, bool stands, struct str why) {
     (void)with;
-    if (stands || !str_begins(why, STR("failed: another hold stands here")))
+    if (stands || !str_begins(why, STR("failed: another hold uses this folder")))
         wrong("a second start");
 }
 

@@ -517,7 +517,7 @@ static void levels_rise_together(void **state) {
     long before = number(w, "SELECT epoch FROM host WHERE host_id = 2");
     answer = join_as(w, 2, now);
     assert_int_equal(answer.outcome, STORE_REFUSED);
-    assert_non_null(strstr(answer.error.at, "newer Overseer"));
+    assert_non_null(strstr(answer.error.at, "newer version of Overseer"));
     assert_int_equal(number(w, "SELECT epoch FROM host WHERE host_id = 2"), before);
     assert_int_equal(join_as(w, 3, now).outcome, STORE_REFUSED);
     assert_int_equal(number(w, "SELECT count(*) FROM host"), 2);

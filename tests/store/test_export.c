@@ -573,10 +573,10 @@ static void half_filled(const char *home, const char *copy) {
     load->engine->flush(load);
     load_abandon(load);
     check(load_cut_off(to), "nobody would see that it is half filled");
-    check(!load_begin(to, error, sizeof error) && strstr(error, "halfway"), "%s", error);
+    check(!load_begin(to, error, sizeof error) && strstr(error, "was interrupted"), "%s", error);
     struct walk *walk = walk_open(to, error, sizeof error);
     FILE *null = fopen("/dev/null", "w");
-    check(!export_write(walk, null, &report, error, sizeof error) && strstr(error, "half filled"),
+    check(!export_write(walk, null, &report, error, sizeof error) && strstr(error, "incomplete"),
           "%s", error);
     fclose(null);
     walk_close(walk);
@@ -805,38 +805,38 @@ static void test_secrets(void **state) {
 #define STORE_ROW "{\"level\": 2, \"era\": 0, \"instance\": \"01JC7Q4T9ZJ5X0M2K8W3R6VYHN\"}"
 
 static const char *const BROKEN[][2] = {
-    {" ", "line 1, column 2: the document ends before it is whole."},
+    {" ", "line 1, column 2: the document is truncated."},
     {"[]", "line 1, column 1: '{' is expected here."},
-    {"{\"version\": 2", "line 1, column 14: the document ends before it is whole."},
+    {"{\"version\": 2", "line 1, column 14: the document is truncated."},
     {"{\"version\": 3}", "reads versions 1 and 2"},
     {"{\"version\": \"2\"}", "reads versions 1 and 2"},
     {"{\"version\": 1,}", "the name of a member is expected here"},
     {"{\"version\": 1 \"goals\": {}}", "',' is expected here"},
-    {"{\"version\": 1, \"version\": 1}", "there twice"},
+    {"{\"version\": 1, \"version\": 1}", "occurs twice"},
     {"{\"version\": 1, \"goals\": []}", "line 1, column 25: '{' is expected here."},
-    {"{\"version\": 1, \"goals\": {}} x", "the document has ended before this"},
+    {"{\"version\": 1, \"goals\": {}} x", "there is text after the end of the document"},
     {"{\"version\": 1, \"goals\": {\"" GOAL "\": ", "a value is expected here"},
     {"{\"version\": 1,\n\"goals\": {\n\"" GOAL "\": {\"title\": tru}\n}}", "line 3, column"},
     {"{\"version\": 1, \"goals\": {\"" GOAL "\": {\"title\": \"x", "ends inside a text"},
     {"{\"version\": 1, \"goals\": {\"" GOAL "\": {\"title\": \"x\"", "ends inside an item"},
-    {SEED("[]"), "goals." GOAL ": it has to be an object."},
+    {SEED("[]"), "goals." GOAL ": it must be an object."},
     {SEED("{}"), "goals." GOAL ".title: it is missing."},
-    {SEED("{\"title\": 7}"), ".title: it has to be a text."},
+    {SEED("{\"title\": 7}"), ".title: it must be a string."},
     {SEED("{\"title\": \"a\\u0000b\"}"), ".title: it contains a NUL character"},
     {SEED("{\"title\": \"x\", \"title\": \"y\"}"), "duplicate object key"},
     {SEED("{\"title\": \"x\", \"status\": \"sleeping\"}"),
-     ".status: \"sleeping\" is none of its names."},
+     ".status: \"sleeping\" is not one of its values."},
     {SEED("{\"title\": \"x\", \"priority\": 3}"), ".priority:"},
-    {SEED("{\"title\": \"x\", \"createdAt\": \"yesterday\"}"), ".createdAt: it has to be a time"},
-    {SEED("{\"title\": \"x\", \"createdAt\": 1e3}"), ".createdAt: it has to be a time"},
-    {SEED("{\"title\": \"x\", \"tags\": \"one\"}"), ".tags: it has to be a list."},
+    {SEED("{\"title\": \"x\", \"createdAt\": \"yesterday\"}"), ".createdAt: it must be a time"},
+    {SEED("{\"title\": \"x\", \"createdAt\": 1e3}"), ".createdAt: it must be a time"},
+    {SEED("{\"title\": \"x\", \"tags\": \"one\"}"), ".tags: it must be a list."},
     {SEED("{\"title\": \"x\", \"tags\": [\"\"]}"), "a tag is empty or too long"},
     {SEED("{\"title\": \"x\", \"risks\": [{\"risk\": \"r\"}]}"),
      "the definition's impact is missing"},
-    {SEED("{\"title\": \"x\"}, \"" GOAL "\": {\"title\": \"y\"}"), "this goal is there twice."},
+    {SEED("{\"title\": \"x\"}, \"" GOAL "\": {\"title\": \"y\"}"), "this goal occurs twice."},
     {"{\"version\": 1, \"goals\": {}, \"assignments\": {\"A_1\": {\"goalId\": \"" GOAL "\"}}}",
      "assignments.A_1: its goalId names a goal that is not in this document."},
-    {PLAN("7"), "plan.phases[0]: it has to be an object"},
+    {PLAN("7"), "plan.phases[0]: it must be an object"},
     {PLAN("{}"), "plan.phases[0].phaseId: it is missing."},
     {PLAN("{\"phaseId\": \"P1\"}"), "node P1: name is missing"},
     {PLAN("{\"phaseId\": \"P1\", \"name\": \"n\"}"), "node P1: acceptanceCriteria is missing"},
@@ -844,16 +844,16 @@ static const char *const BROKEN[][2] = {
     {PLAN(NODE_P1 ", \"dependsOn\": [\"P9\"]}"), "it depends on P9, which is not in this plan"},
     {PLAN(NODE_P1 ", \"dependsOn\": [\"P1\"]}"), "it depends on itself"},
     {PLAN(NODE_P1 ", \"status\": \"paused\"}"),
-     "plan.phases[0].status: \"paused\" is none of its names."},
-    {PLAN(NODE_P1 ", \"tasks\": {}}"), "plan.phases[0].tasks: it has to be a list."},
+     "plan.phases[0].status: \"paused\" is not one of its values."},
+    {PLAN(NODE_P1 ", \"tasks\": {}}"), "plan.phases[0].tasks: it must be a list."},
     {"{\"version\": 2, \"overseer\": {}}", "\"overseer\" has no \"store\""},
     {"{\"version\": 2, \"overseer\": {\"format\": 9}}", "a newer build wrote this document"},
     {"{\"version\": 2, \"goals\": {\"" GOAL "\": {\"goalId\": \"" GOAL
      "\"}}, \"overseer\": {\"store\": {}}}",
-     "goals." GOAL ": it has to be an object with \"overseer\" in it."},
+     "goals." GOAL ": it must be an object with the member \"overseer\"."},
     {"{\"version\": 2, \"goals\": {\"x\": {\"goalId\": \"" GOAL
      "\"}}, \"overseer\": {\"store\": {}}}",
-     "its goalId is not what it is filed under"},
+     "its goalId differs from its key"},
     {"{\"version\": 2, \"events\": [{\"type\": \"goal.eaten\", \"goalId\": \"" GOAL
      "\"}], \"overseer\": {\"store\": {}}}",
      "events[0].type: there is no such type of event."},
@@ -862,11 +862,11 @@ static const char *const BROKEN[][2] = {
      "overseer.seen[0]: it names a goal that is not in this document."},
     {"{\"version\": 2, \"goals\": {}, \"overseer\": {\"store\": " STORE_ROW
      ", \"hosts\": [{\"drop table\": 1}]}}",
-     "column that no table has"},
+     "an unknown column"},
     {"{\"version\": 2, \"goals\": {}, \"overseer\": {\"store\": " STORE_ROW
      ", \"hosts\": [{\"hostId\": 1, \"colour\": 1}]}}",
      "colour"},
-    {"{\"version\": 2, \"goals\": {}, \"overseer\": {\"store\": {}}}", "does not say its level"},
+    {"{\"version\": 2, \"goals\": {}, \"overseer\": {\"store\": {}}}", "does not give the level"},
     {"{\"version\": 2, \"events\": [{\"type\": \"goal.created\", \"goalId\": \"" GOAL
      "\", \"overseer\": {\"a\": 1, \"b\": 1, \"c\": 1, \"d\": 1, \"e\": 1, \"f\": 1, \"g\": 1, \"h\": 1,"
      " \"i\": 1, \"j\": 1, \"k\": 1, \"l\": 1, \"m\": 1, \"n\": 1, \"o\": 1, \"p\": 1, \"q\": 1, \"r\": 1,"
@@ -1000,7 +1000,7 @@ static void forgotten(const char *where) {
     check(strstr(before.at, "Zacharias"), "nothing to forget");
     check(store_forget(store, goal, error, sizeof error), "%s", error);
     check(!store_forget(store, dice_id(&world.gen.dice), error, sizeof error) &&
-              strstr(error, "no such goal"),
+              strstr(error, "no goal with that id"),
           "%s", error);
     store_close(store);
     uint64_t events = report.events;

@@ -417,10 +417,10 @@ static void newer_is_refused(void **state) {
     open_must();
     raw_change("UPDATE store SET version = 99, oldest = 99, level = 99");
     open_refused(
-        "This store was written by a newer Overseer (tables 99; this build knows 6). Update this "
+        "This store was written by a newer version of Overseer (tables 99; this build knows 6). Update this "
         "build; nothing was changed.");
     raw_change("UPDATE store SET oldest = 2, level = 99");
-    open_refused("newer Overseer (level 99");
+    open_refused("newer version of Overseer (level 99");
     raw_change("UPDATE store SET level = 4");
     struct dump before = dump_of(NULL);
     open_must();
@@ -435,7 +435,7 @@ static void unknown_store_is_refused(void **state) {
     (void)state;
     file_remove();
     raw_change("CREATE TABLE letters (body TEXT); INSERT INTO letters VALUES ('dear')");
-    open_refused("is a database of something else");
+    open_refused("is a database of another program");
     file_remove();
 }
 

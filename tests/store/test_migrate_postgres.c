@@ -277,7 +277,7 @@ static void a_migration_that_fails_changes_nothing(void **state) {
     struct store_request request = {.verb = STORE_TALLY, .at = 1794713195606036};
     store_perform(store, &request, &answer, &arena);
     assert_int_equal(answer.outcome, STORE_FAILED);
-    assert_non_null(strstr(answer.error.at, "could not be brought up to date"));
+    assert_non_null(strstr(answer.error.at, "could not be migrated"));
     char *after = dump("--inserts");
     assert_string_equal(before, after);
     sql("DROP TABLE tally"); /* once the cause is gone, the next request succeeds */
@@ -309,7 +309,7 @@ static void refused(const char *because, const char *sentence) {
 static void a_newer_store_is_refused(void **state) {
     (void)state;
     refused("UPDATE store SET version = 99, oldest = 99", "tables 99; this build knows");
-    refused("UPDATE store SET level = 99", "level 99; this build speaks");
+    refused("UPDATE store SET level = 99", "level 99; this build supports");
     empty(); /* newer tables that this build may still use */
     store_close(opened());
     sql("UPDATE store SET version = 99");

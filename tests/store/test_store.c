@@ -637,7 +637,7 @@ static void level_follows(void **state) {
     shop.request.speaks = 1;
     store_perform(shop.store, &shop.request, &shop.answer, &shop.arena);
     check(shop.answer.outcome == STORE_REFUSED, "an old host was let in");
-    check(strstr(shop.answer.error.at, "newer Overseer"), "%s", shop.answer.error.at);
+    check(strstr(shop.answer.error.at, "newer version of Overseer"), "%s", shop.answer.error.at);
     shop_close(&shop);
 }
 

@@ -56,18 +56,18 @@ static void says(struct artifact artifact, const char *reason) {
 
 static void test_it_is_there(void **state) {
     (void)state;
-    static const char NO_FILE[] = "it is a symbolic link, or lies behind something that is no "
-                                  "folder; a regular file is wanted";
-    says((struct artifact){PATH("a")}, "there is no such file");
-    says((struct artifact){PATH("none/a")}, "there is no such file");
+    static const char NO_FILE[] = "it is a symbolic link, or its path contains something that is "
+                                  "not a folder; it must be a regular file";
+    says((struct artifact){PATH("a")}, "the file does not exist");
+    says((struct artifact){PATH("none/a")}, "the file does not exist");
     file_set("a", STR("x"));
     file_set("in/a", STR("x"));
     says((struct artifact){PATH("a")}, "");
     says((struct artifact){PATH("in/a")}, "");
-    says((struct artifact){PATH("in")}, "it is no regular file");
+    says((struct artifact){PATH("in")}, "it is not a regular file");
     says((struct artifact){PATH("a/b")}, NO_FILE);
     assert_int_equal(mkfifoat(folder, "pipe", 0600), 0);
-    says((struct artifact){PATH("pipe")}, "it is no regular file");
+    says((struct artifact){PATH("pipe")}, "it is not a regular file");
     assert_int_equal(symlinkat("/etc/passwd", folder, "out"), 0);
     assert_int_equal(symlinkat("a", folder, "loop"), 0);
     assert_int_equal(symlinkat("/etc", folder, "behind"), 0);
@@ -81,9 +81,9 @@ static void test_it_is_long_enough(void **state) {
     (void)state;
     file_set("a", STR(""));
     says((struct artifact){PATH("a")}, "");
-    says((struct artifact){PATH("a"), .min_bytes = 100}, "it has 0 bytes, at least 100 are wanted");
+    says((struct artifact){PATH("a"), .min_bytes = 100}, "it has 0 bytes, but needs at least 100");
     file_set("a", STR("1234"));
-    says((struct artifact){PATH("a"), .min_bytes = 5}, "it has 4 bytes, at least 5 are wanted");
+    says((struct artifact){PATH("a"), .min_bytes = 5}, "it has 4 bytes, but needs at least 5");
     says((struct artifact){PATH("a"), .min_bytes = 4}, "");
     proof_passed("unit", "artifact size", "VERIFY-05");
 }
@@ -112,31 +112,31 @@ static void test_it_is_json(void **state) {
         struct str text;
         const char *reason;
     } NO[] = {
-        {STR(""), "line 1, column 1: it ends where a value should stand"},
-        {STR("[1,\n 2"), "line 2, column 3: a comma or the end of the list should stand here"},
-        {STR("[{\"a\": 1"), "line 1, column 9: a comma or the end of an object should stand here"},
-        {STR("[\"a"), "line 1, column 4: it ends within a text"},
-        {STR("[\"a\\"), "line 1, column 5: it ends within a text"},
-        {STR("[1,]"), "line 1, column 4: this is no value"},
-        {STR("{\"a\"}"), "line 1, column 5: a colon should stand here"},
-        {STR("{a: 1}"), "line 1, column 2: a name in quotes should stand here"},
+        {STR(""), "line 1, column 1: it ends where a value is expected"},
+        {STR("[1,\n 2"), "line 2, column 3: a comma or the end of the list is expected here"},
+        {STR("[{\"a\": 1"), "line 1, column 9: a comma or the end of an object is expected here"},
+        {STR("[\"a"), "line 1, column 4: it ends inside a string"},
+        {STR("[\"a\\"), "line 1, column 5: it ends inside a string"},
+        {STR("[1,]"), "line 1, column 4: this is not a value"},
+        {STR("{\"a\"}"), "line 1, column 5: a colon is expected here"},
+        {STR("{a: 1}"), "line 1, column 2: a name in quotes is expected here"},
         {STR("{} {}"), "line 1, column 4: something follows the value"},
         {STR("01"), "line 1, column 2: something follows the value"},
         {STR("1."), "line 1, column 3: a digit is missing"},
         {STR("-"), "line 1, column 2: a digit is missing"},
         {STR("1e"), "line 1, column 3: a digit is missing"},
-        {STR("\"\\x\""), "line 1, column 3: there is no such escape"},
+        {STR("\"\\x\""), "line 1, column 3: unknown escape sequence"},
         {STR("\"\\u12\""), "line 1, column 3: \\u is not followed by four hexadecimal digits"},
-        {STR("\"\x01\""), "line 1, column 2: a control character stands in a text"},
-        {STR("\"\0\""), "line 1, column 2: a control character stands in a text"},
-        {STR("\"\xff\""), "line 1, column 2: a text is not UTF-8"},
-        {STR("\xef\xbb\xbf{}"), "line 1, column 1: this is no value"},
-        {STR("nul"), "line 1, column 1: this is no value"},
-        {STR("[[1}"), "line 1, column 4: a comma or the end of a list should stand here"},
+        {STR("\"\x01\""), "line 1, column 2: a string contains a control character"},
+        {STR("\"\0\""), "line 1, column 2: a string contains a control character"},
+        {STR("\"\xff\""), "line 1, column 2: a string is not UTF-8"},
+        {STR("\xef\xbb\xbf{}"), "line 1, column 1: this is not a value"},
+        {STR("nul"), "line 1, column 1: this is not a value"},
+        {STR("[[1}"), "line 1, column 4: a comma or the end of a list is expected here"},
     };
     for (size_t i = 0; i < count_of(NO); i++) {
         char reason[160];
-        snprintf(reason, sizeof reason, "it is no valid JSON: %s", NO[i].reason);
+        snprintf(reason, sizeof reason, "it is not valid JSON: %s", NO[i].reason);
         json_says(NO[i].text, (struct artifact){0}, reason);
     }
     file_set("a", STR("{"));
@@ -153,25 +153,25 @@ static void test_it_is_bounded(void **state) {
     json_says((struct str){deep, 2 * most}, (struct artifact){0}, "");
     memset(deep, '[', sizeof deep);
     json_says((struct str){deep, sizeof deep}, (struct artifact){0},
-              "it is no valid JSON: line 1, column 257: it is nested too deep");
+              "it is not valid JSON: line 1, column 257: it is nested too deeply");
     file_set("a", STR("1"));
     int fd = openat(folder, "a", O_WRONLY | O_CLOEXEC);
     assert_int_equal(ftruncate(fd, LIMIT_ARTIFACT_JSON + 1), 0);
     close(fd);
     says((struct artifact){PATH("a"), .json = 1},
-         "it has 16777217 bytes; JSON is read up to 16777216");
+         "it has 16777217 bytes; JSON may have at most 16777216");
     says((struct artifact){PATH("a")}, "");
 }
 
 static void test_it_is_a_list(void **state) {
     (void)state;
     struct artifact two = {.min_items = 2};
-    json_says(STR("{\"a\": [1, 2]}"), two, "it is JSON, and not a list; a list is wanted");
-    json_says(STR("[]"), two, "it has 0 items, at least 2 are wanted");
-    json_says(STR("[[1, 2]]"), two, "it has 1 items, at least 2 are wanted");
+    json_says(STR("{\"a\": [1, 2]}"), two, "its JSON is not a list, but must be one");
+    json_says(STR("[]"), two, "it has 0 items, but needs at least 2");
+    json_says(STR("[[1, 2]]"), two, "it has 1 items, but needs at least 2");
     json_says(STR("[1, [2]]"), two, "");
     json_says(STR("[1, 2"), two,
-              "it is no valid JSON: line 1, column 6: a comma or the end of the list should stand "
+              "it is not valid JSON: line 1, column 6: a comma or the end of the list is expected "
               "here");
     proof_passed("unit", "artifact list", "VERIFY-07");
 }
@@ -183,10 +183,11 @@ static void test_each_item_has_its_keys(void **state) {
     struct artifact one = {.keys = {KEYS, 1}}, all = {.keys = {KEYS, 4}};
     json_says(STR("[{\"id\": 1}, {\"id\": null, \"x\": {}}]"), one, "");
     json_says(STR("[]"), one, "");
-    json_says(STR("{\"id\": 1}"), one, "it is JSON, and not a list; a list is wanted");
+    json_says(STR("{\"id\": 1}"), one, "its JSON is not a list, but must be one");
     json_says(STR("[{\"id\": 1}, {\"idd\": 1}, {}]"), one, "item 1 (from 0) has no \"id\"");
     json_says(STR("[{\"x\": {\"id\": 1}}]"), one, "item 0 (from 0) has no \"id\"");
-    json_says(STR("[{\"id\": 1}, 7]"), one, "item 1 (from 0) is no object; each has to be one");
+    json_says(STR("[{\"id\": 1}, 7]"), one,
+              "item 1 (from 0) is not an object; each item must be one");
     json_says(STR("[{\"\\u0069d\": 1, \"n\\u00E4me\": 2, \"a\\\"b\": 3, \"\\ud83d\\ude00\": 4}]"),
               all, "");
     json_says(STR("[{\"id\": 1, \"n\\u00E4me\": 2, \"a\\\\b\": 3}]"), all,
@@ -211,10 +212,14 @@ static void test_paths_stay_inside(void **state) {
     static const struct {
         struct str path;
         const char *says;
-    } NO[] = {{STR(""), "no path"},         {STR("/etc/passwd"), "absolute"},
-              {STR("../a"), ".."},          {STR("in/../../a"), ".."},
-              {STR("in/.."), ".."},         {STR("in/"), "slash"},
-              {STR("in//a"), "empty step"}, {STR("./a"), "empty step or ."},
+    } NO[] = {{STR(""), "no path"},
+              {STR("/etc/passwd"), "absolute"},
+              {STR("../a"), ".."},
+              {STR("in/../../a"), ".."},
+              {STR("in/.."), ".."},
+              {STR("in/"), "slash"},
+              {STR("in//a"), "empty component"},
+              {STR("./a"), "empty component or a ."},
               {STR(".git/HEAD"), ".git"}};
     for (size_t i = 0; i < count_of(NO); i++) {
         struct artifact artifact = {.path = NO[i].path};
@@ -238,8 +243,8 @@ static void test_what_is_told_beforehand(void **state) {
     struct artifact plain = {PATH("a")}, all = {PATH("a"), 1, 3, {keys, 2}, 9};
     assert_true(str_equal(artifact_text(&plain, &arena), STR("a")));
     assert_true(str_equal(artifact_text(&all, &arena),
-                          STR("a, at least 9 bytes, valid JSON, a list of at least 3, a list of "
-                              "objects that have: id, name")));
+                          STR("a, at least 9 bytes, valid JSON, a list of at least 3 items, a list "
+                              "of objects with the keys: id, name")));
     arena_free(&arena);
 }
 

@@ -182,7 +182,7 @@ static void test_cancelling_withdraws_what_nobody_claimed(void **state) {
     expect_records(p, "goal.cancelled:goal.move");
     assert_int_equal(p->goal.effects.open_count, 1); /* the command continues until its outcome */
     assert_int_equal(play_goal(p, GOAL_ARCHIVED, WHO_HUMAN, NULL), ERROR_CONFLICT);
-    refused(p, ERROR_CONFLICT, "something is still open: wait for it first");
+    refused(p, ERROR_CONFLICT, "the goal still has open work: wait for it first");
     assert_int_equal(ended(p, 0), ERROR_NONE);
     expect_records(p, "effect.ended:effect.outcome");
     assert_int_equal(p->goal.status, GOAL_CANCELLED);
@@ -194,7 +194,7 @@ static void test_completing_by_hand_needs_everything_closed(void **state) {
     struct play *p = &game;
     create_with_command(p);
     assert_int_equal(play_goal(p, GOAL_COMPLETED, WHO_HUMAN, "good enough"), ERROR_CONFLICT);
-    refused(p, ERROR_CONFLICT, "something is still open: wait for it, or cancel");
+    refused(p, ERROR_CONFLICT, "the goal still has open work: wait for it, or cancel the goal");
     assert_int_equal(claim(p), ERROR_NONE);
     assert_int_equal(ended(p, 3), ERROR_NONE);
     assert_int_equal(play(p, (struct signal){.kind = SIGNAL_PLAN_REVIEW, .sender.by = WHO_AGENT}),
@@ -232,7 +232,8 @@ static void test_a_release_says_what_was_found(void **state) {
         play(p, (struct signal){.kind = SIGNAL_EFFECT_LOST, .sender.by = WHO_OVERSEER}),
         ERROR_NONE);
     assert_int_equal(play(p, release), ERROR_INVALID);
-    refused(p, ERROR_INVALID, "say what you found: it is kept with the goal");
+    refused(p, ERROR_INVALID,
+            "a reason is missing: say what you found; it is stored with the goal");
     release.reason = STR("it had been done");
     release.sender.by = WHO_OVERSEER;
     assert_int_equal(play(p, release), ERROR_UNAUTHORIZED);
@@ -606,7 +607,7 @@ static void test_parts_that_are_not_whole_are_refused(void **state) {
         put(p, PART_ASSIGNMENT_ROW, 0, shape_encode(&ASSIGNMENT_ROW, &spacious, &arena)),
         ERROR_INVALID);
     assert_int_equal(put(p, PART_HANDOFF, 0, shape_encode(&HANDOFF, &gap, &arena)), ERROR_INVALID);
-    refused(p, ERROR_INVALID, "a field of it is missing, too long or not text");
+    refused(p, ERROR_INVALID, "a field is missing, too long or not text");
     spacious.instruction.len--;
     assert_int_equal(
         put(p, PART_ASSIGNMENT_ROW, 0, shape_encode(&ASSIGNMENT_ROW, &spacious, &arena)),

@@ -89,7 +89,7 @@ static void test_probe(void **state) {
     assert_string_equal(place.why, "the control group has no controller memory, cpu, pids");
     group_probe("/nowhere/at/all", &place);
     assert_string_equal(place.parent, "");
-    check(strstr(place.why, "no control group can be made") != NULL, "%s", place.why);
+    check(strstr(place.why, "no control group can be created") != NULL, "%s", place.why);
 }
 
 int main(void) {

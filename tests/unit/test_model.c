@@ -2655,8 +2655,8 @@ static void test_names_are_whole_and_differ(void **state) {
 /* The sentence says what to do, or where to look. */
 static bool says_what_to_do(const char *sentence) {
     static const char *const DO[] = {
-        "Correct ",   "Read it again", "See the reason", "Change ", "try again", "Repeat ",
-        "`overseer ", "`overseerd ",   "can ask for it", "Send ",   "Give "};
+        "Correct ",   "Read it again", "gives the reason", "Change ", "try again", "Repeat ",
+        "`overseer ", "`overseerd ",   "can ask for it",   "Send ",   "Give "};
     for (size_t i = 0; i < count_of(DO); i++)
         if (strstr(sentence, DO[i]))
             return true;

@@ -485,7 +485,7 @@ static void test_a_block_says_by_what(void **state) {
                            .to = NODE_BLOCKED,
                            .work.blocked = BLOCKED_BY_CREDENTIAL};
     assert_int_equal(play(p, block), ERROR_INVALID);
-    refused(p, ERROR_INVALID, "say by what it is blocked");
+    refused(p, ERROR_INVALID, "name the blocker");
     block.reason = STR("needs OPENAI_API_KEY, see Settings");
     for (uint32_t override = 0; override <= 1; override++) {
         block.work.override = override;
@@ -530,7 +530,7 @@ static const struct fixture {
         TRASH
     } change;
 } FIXTURES[] = {
-    {"", "there are no nodes in it", 0, AS_IT_IS},
+    {"", "the plan has no nodes", 0, AS_IT_IS},
     {"P1", "it cannot be read", 0, TRASH},
     {"P1", "it cannot be read", 0, LONG_NAME},
     {"P1", "it cannot be read", 0, LONG_CRITERION},
@@ -547,8 +547,9 @@ static const struct fixture {
     {"P1 T1/P1", "node T1: entry 1 of acceptanceCriteria is empty or too long", 1, EMPTY_CRITERION},
     {"P1 T1/P9", "node T1: its parentId is not a node of this plan", 1, TIER},
     {"P1 T1/P1", "node T1: its parentId is not a node of this plan", 1, NO_PARENT},
-    {"P1 T1/P1 S1/T1", "node S1: a task hangs on a phase, a subtask on a task", 2, TIER},
-    {"P1 P2/P1", "node P2: a phase has no parentId", 1, TIER},
+    {"P1 T1/P1 S1/T1", "node S1: the parent of a task must be a phase, that of a subtask a task", 2,
+     TIER},
+    {"P1 P2/P1", "node P2: a phase must not have a parentId", 1, TIER},
     {"P1:P9", "node P1: it depends on P9, which is not in this plan", 0, AS_IT_IS},
     {"P1:P1", "node P1: it depends on itself", 0, AS_IT_IS},
     {"P1:P2 P2:P1", "node P1: it waits for itself, through others", 0, AS_IT_IS},
@@ -557,10 +558,9 @@ static const struct fixture {
     {"P1:T1 T1/P1", "node P1: it waits for itself, through others", 0, AS_IT_IS},
     {"P1 T1/P1 P2:P1 T2/P2 X1/P1:T2", "node P1: it waits for itself, through others", 0, AS_IT_IS},
     {"P1 P2 P3 P4 P5 P6", "there are more than 5 phases", 0, AS_IT_IS},
-    {"P1 A/P1 B/P1 C/P1 D/P1 E/P1 F/P1 G/P1 H/P1", "node P1: there are more than 7 below it", 0,
+    {"P1 A/P1 B/P1 C/P1 D/P1 E/P1 F/P1 G/P1 H/P1", "node P1: it has more than 7 children", 0,
      AS_IT_IS},
-    {"P1 T/P1 A/T B/T C/T D/T E/T F/T G/T H/T", "node T: there are more than 7 below it", 0,
-     AS_IT_IS},
+    {"P1 T/P1 A/T B/T C/T D/T E/T F/T G/T H/T", "node T: it has more than 7 children", 0, AS_IT_IS},
 };
 
 static struct str fixture_body(const struct fixture *fixture, struct arena *arena) {
@@ -623,7 +623,7 @@ static void test_growth_has_limits(void **state) {
     }
     assert_int_equal(p->goal.plan.nodes_made, LIMIT_NODES);
     assert_int_equal(play_plan(p, "LAST"), ERROR_INVALID_PLAN);
-    refused(p, ERROR_INVALID_PLAN, "a goal has at most 1024 nodes in its life");
+    refused(p, ERROR_INVALID_PLAN, "a goal may have at most 1024 nodes over its lifetime");
     assert_int_equal(play_add(p, "LAST", NULL), ERROR_INVALID_PLAN);
     arena_free(&arena);
 }
@@ -636,11 +636,11 @@ static void test_ids_are_not_used_twice_and_keep_their_tier(void **state) {
     assert_int_equal(node_of(p, "T1")->retired, 1);
     assert_int_equal(play_plan(p, "P1 T1/P1 T2/P1 P2"), ERROR_INVALID_PLAN);
     refused(p, ERROR_INVALID_PLAN,
-            "node T1: this id was used by a node that left the plan, and is not used twice");
+            "node T1: this id belonged to a node that left the plan and cannot be reused");
     assert_int_equal(play_plan(p, "P1 T2 P2"), ERROR_INVALID_PLAN);
-    refused(p, ERROR_INVALID_PLAN, "node T2: a node keeps its tier");
+    refused(p, ERROR_INVALID_PLAN, "node T2: the tier of a node cannot change");
     assert_int_equal(play_add(p, "T1/P1", NULL), ERROR_CONFLICT);
-    refused(p, ERROR_CONFLICT, "there is a node with this id already");
+    refused(p, ERROR_CONFLICT, "a node with this id already exists");
     assert_int_equal(play_work(p, "T1", NODE_IN_PROGRESS), ERROR_NOT_FOUND);
     assert_int_equal(p->goal.plan.version, 2);
 }
@@ -763,7 +763,7 @@ static void test_ids_are_made_where_none_is_given(void **state) {
     states_are(p, "S-6=queued");
     assert_int_equal(play(p, (struct signal){.kind = SIGNAL_WORK_ADD, .sender.by = WHO_HUMAN}),
                      ERROR_INVALID_PLAN);
-    refused(p, ERROR_INVALID_PLAN, "exactly one node is added at a time");
+    refused(p, ERROR_INVALID_PLAN, "exactly one node can be added at a time");
 }
 
 static void test_stale_versions_are_refused(void **state) {
@@ -888,7 +888,7 @@ static void test_a_proposal_waits_for_a_person(void **state) {
     assert_int_equal(p->goal.plan.version, 0);
     assert_int_equal(goal_display_state(&p->goal), DISPLAY_NEEDS_YOU);
     assert_int_equal(play(p, yes), ERROR_CONFLICT); /* not the proposal that waits */
-    refused(p, ERROR_CONFLICT, "this is not the plan that waits for approval");
+    refused(p, ERROR_CONFLICT, "another plan waits for approval");
     assert_int_equal(play(p, refined), ERROR_NONE); /* a newer proposal replaces it */
     struct signal by_overseer = yes;
     by_overseer.sender.by = WHO_OVERSEER;
@@ -1095,7 +1095,7 @@ static void test_only_an_open_goal_is_planned(void **state) {
     refused(p, ERROR_CONFLICT, "the goal is cancelled; only an open goal's plan changes");
     assert_int_equal(play_add(p, "P9", NULL), ERROR_CONFLICT);
     assert_int_equal(play_work(p, "P2", NODE_IN_PROGRESS), ERROR_CONFLICT);
-    refused(p, ERROR_CONFLICT, "the goal is cancelled; its work does not move any more");
+    refused(p, ERROR_CONFLICT, "the goal is cancelled; its nodes can no longer change");
 }
 
 /* C-14, PLAN-02, PLAN-05, PLAN-30: the texts of a node are stored by hash. */

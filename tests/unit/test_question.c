@@ -1130,9 +1130,10 @@ static void test_the_same_is_decided_the_same(void **state) {
  * without checks. */
 static void test_a_verdict_is_kept(void **state) {
     (void)state;
-    const struct check_made made[] = {
-        {.type = CHECK_ARTIFACT, .target = STR("made"), .passed = 1},
-        {.type = CHECK_ARTIFACT, .target = STR("report"), .reason = STR("there is no such file")}};
+    const struct check_made made[] = {{.type = CHECK_ARTIFACT, .target = STR("made"), .passed = 1},
+                                      {.type = CHECK_ARTIFACT,
+                                       .target = STR("report"),
+                                       .reason = STR("the file does not exist")}};
     struct verification checks = {.checks = {made, count_of(made)}}, kept;
     staff_make(&room, "P1 T1/P1 T2/P1");
     room.policy.checks.configured = room.policy.landing.automatic = 0;

@@ -188,7 +188,7 @@ static void test_absent(void **state) {
                   strstr(report.problems[0], "f.toml:2:") &&
                   strstr(report.problems[0], " is not available in this version: ") &&
                   strstr(report.problems[0], name) &&
-                  strstr(report.problems[0], "is not built yet; remove the line"),
+                  strstr(report.problems[0], "is not implemented yet; remove the line"),
               "%s: %s", name, report.problems[0]);
         check(!setting_find(str_of(name)).row, "%s is a setting, too", name);
         setting_env(name, env);
@@ -249,10 +249,9 @@ static void test_each_layer_wins(void **state) {
           "they say so");
     config_free(settings);
     setenv("OVERSEER_SUPERVISION_MAX_RETRIES", "many", 1);
-    check(
-        !config_load_text(STR(""), "x", &ENVIRONED, &report) &&
-            strstr(report.problems[0], "OVERSEER_SUPERVISION_MAX_RETRIES has to be a whole number"),
-        "%s", report.problems[0]);
+    check(!config_load_text(STR(""), "x", &ENVIRONED, &report) &&
+              strstr(report.problems[0], "OVERSEER_SUPERVISION_MAX_RETRIES must be a whole number"),
+          "%s", report.problems[0]);
     unsetenv("OVERSEER_SUPERVISION_MAX_RETRIES");
     unsetenv("OVERSEER_SUPERVISION_MAX_ATTEMPTS");
     unsetenv("OVERSEER_POLICY_ALLOW_AGENTS");

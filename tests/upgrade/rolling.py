@@ -25,7 +25,7 @@ TABLES, LEVEL = 6, 6  # of this build: the version of the tables, and the level 
 HOSTS = 3
 LEASE = 2
 NAMES = {**HOT, 100: "tomorrow"}
-SENTENCE = "newer Overseer"
+SENTENCE = "by a newer "
 
 
 def proven(rows, name):

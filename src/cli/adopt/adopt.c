@@ -88,23 +88,22 @@ static int list_say(const struct typed *typed, const struct sessions *sessions) 
     if (typed->as_json)
         return list_json(sessions);
     if (sessions->count == 0) {
-        printf("No session of an agent was found: none in a pane of your default tmux server, and "
-               "none of Claude Code that was used in the last day.\n");
+        printf("No agent session was found: none in a pane of your default tmux server, and no "
+               "Claude Code session that was used in the last day.\n");
         return 0;
     }
     for (size_t i = 0; i < sessions->count; i++)
         session_row(&table, &sessions->at[i]);
     table_print(&table);
-    hint("Watch one, and never touch it: overseer adopt %s", sessions->at[0].name);
+    hint("To watch one without touching it: overseer adopt %s", sessions->at[0].name);
     return 0;
 }
 
 /* ---- adopting one session ---- */
 
 static bool session_trouble(struct typed *typed, const char *what) {
-    trouble_make(&typed->trouble, ERROR_NOT_FOUND,
-                 "No session of an agent is called %.60s, or several are.", what);
-    trouble_next(&typed->trouble, "`overseer adopt` shows which there are.");
+    trouble_make(&typed->trouble, ERROR_NOT_FOUND, "No single agent session matches %.60s.", what);
+    trouble_next(&typed->trouble, "`overseer adopt` lists the sessions.");
     return false;
 }
 
@@ -115,9 +114,9 @@ static bool session_fits(struct typed *typed, const struct session *session, con
     if (session->process.pid)
         return true;
     trouble_make(&typed->trouble, ERROR_CONFLICT,
-                 "No process works on %s: it has ended, so there is nothing to watch.",
+                 "The session %s has ended: it has no process that could be watched.",
                  session->name);
-    trouble_next(&typed->trouble, "Go on with it where it was: claude --resume %s", session->id);
+    trouble_next(&typed->trouble, "To continue it: claude --resume %s", session->id);
     return false;
 }
 
@@ -126,8 +125,8 @@ static bool daemon_is_here(struct typed *typed) {
     if (!typed->at.url)
         return true;
     trouble_make(&typed->trouble, ERROR_CONFLICT,
-                 "Only a daemon on this machine can watch a session that is here.");
-    trouble_next(&typed->trouble, "Leave --url and OVERSEER_URL out.");
+                 "Only a daemon on this machine can watch a local session.");
+    trouble_next(&typed->trouble, "Remove --url, and unset OVERSEER_URL.");
     return false;
 }
 
@@ -169,9 +168,9 @@ static void adopted_say(const struct typed *typed, const struct session *session
         return;
     }
     printf("%-5s %s\n", task, title);
-    hint("It is only watched: nothing is ever written to it, and it is never stopped.\n"
+    hint("Overseer only watches it: it never writes to it and never stops it.\n"
          "Look:   overseer logs -f %s, overseer agents, overseer why %s\n"
-         "Let go: overseer adopt --release %s",
+         "Release: overseer adopt --release %s",
          task, task, task);
 }
 
@@ -180,8 +179,8 @@ static int adopt(struct typed *typed, const struct session *session) {
     const char *given = typed_text(typed, "title");
     snprintf(title, sizeof title, "%s in %s", session->program,
              folder_short(session->folder, folder));
-    snprintf(text, sizeof text, "Watch %s. It was started by somebody else, and is never touched.",
-             session->name);
+    snprintf(text, sizeof text,
+             "Watch %s. Overseer did not start this session and never touches it.", session->name);
     if (typed->dry_run) {
         printf("%s would be watched: %s\n", session->name, given ? given : title);
         return 0;
@@ -208,9 +207,9 @@ static bool is_adopted(struct typed *typed, const struct task_meant *task) {
         typed_ask(typed, "work.log", json_pack("{s:s, s:b}", "goal", task->goal, "last", 1));
     bool watched = log && agent_is_adopted(str_of(text_of(log, "agentId")));
     if (log && !watched) {
-        trouble_make(&typed->trouble, ERROR_CONFLICT, "%.60s is no session that is only watched.",
+        trouble_make(&typed->trouble, ERROR_CONFLICT, "%.60s is not an adopted session.",
                      task->node[0] ? task->node : task->goal);
-        trouble_next(&typed->trouble, "To end work of Overseer's own: overseer goal cancel");
+        trouble_next(&typed->trouble, "To end work that Overseer started: overseer goal cancel");
     }
     json_decref(log);
     return watched;

@@ -89,8 +89,7 @@ static bool folder_make(struct stage *stage) {
         return true;
     }
     return trouble_make(&stage->typed->trouble, ERROR_REFUSED_BY_STORE,
-                        "No folder for the demo can be made below %s: %s.", parent,
-                        strerror(errno));
+                        "The demo cannot create a folder below %s: %s.", parent, strerror(errno));
 }
 
 /* The demo ignores the settings of the user's own daemon. */
@@ -131,7 +130,7 @@ static bool daemon_begin(struct stage *stage) {
     int status;
     if (!program_find("overseerd", program))
         return trouble_make(&stage->typed->trouble, ERROR_INTERNAL,
-                            "The program overseerd is neither beside this one nor in PATH.");
+                            "overseerd was not found beside overseer or in PATH.");
     stage->daemon = fork();
     if (stage->daemon == 0)
         daemon_become(stage, program);
@@ -264,8 +263,8 @@ static int demo_end(const struct stage *stage) {
         asking += demo->tasks[i].state == DEMO_NEEDS;
     }
     printf("\n%u of %d tasks landed, each one verified; %s.\n", done, DEMO_TASKS,
-           asking ? "a person was asked" : "nobody was woken up");
-    printf("All of it is gone again. A real one, in a repository of yours:\n\n"
+           asking ? "a person was asked" : "no person was asked");
+    printf("The demo's files are removed. To start a real task, in a repository of yours:\n\n"
            "    overseer init\n"
            "    overseer run \"fix the failing test\" --agent %s\n",
            agent_first(agent) ? agent : "claude");

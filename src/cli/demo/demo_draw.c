@@ -33,7 +33,7 @@ static void stalled_take(struct demo *demo, struct demo_task *task, const json_t
     if (task->warned)
         return;
     task->warned = true;
-    snprintf(text, sizeof text, died ? "%s: its process is gone" : "%s shows no progress any more",
+    snprintf(text, sizeof text, died ? "%s: its process is gone" : "%s stopped making progress",
              task->agent);
     line_add(demo, event, n, TINT_WARN, text);
 }
@@ -49,11 +49,11 @@ static void dispatched_take(struct demo *demo, struct demo_task *task, const jso
         task->restarts++;
         snprintf(text, sizeof text, "started %s again, with what was done so far", task->agent);
     } else if (strcmp(words, "failed") == 0) {
-        snprintf(text, sizeof text, "told %s what fails, and to go on", task->agent);
+        snprintf(text, sizeof text, "told %s what fails, and to continue", task->agent);
     } else if (task->moves > 0)
         snprintf(text, sizeof text, "gave the task to %s instead", task->agent);
     else
-        snprintf(text, sizeof text, "%s begins", task->agent);
+        snprintf(text, sizeof text, "%s starts", task->agent);
     if (strcmp(words, "nudge") != 0) {
         task->state = DEMO_WORKING;
         task->warned = false;
@@ -68,7 +68,7 @@ static void checked_take(struct demo *demo, struct demo_task *task, const json_t
     task->caught += !passed;
     task->state = passed ? DEMO_CHECKING : DEMO_WORKING;
     snprintf(text, sizeof text,
-             passed ? "%s says done, and the checks agree" : "%s says done. It is not: %s",
+             passed ? "%s says done, and the checks pass" : "%s says done. It is not: %s",
              task->agent, text_of(event, "text"));
     line_add(demo, event, n, passed ? TINT_NONE : TINT_BAD, text);
 }
@@ -77,7 +77,7 @@ static void active_take(struct demo *demo, struct demo_task *task, const json_t 
                         uint32_t n) {
     char text[DEMO_LINE];
     if (task->state == DEMO_STALLED && task->nudges > 0) {
-        snprintf(text, sizeof text, "%s goes on", task->agent);
+        snprintf(text, sizeof text, "%s continues", task->agent);
         line_add(demo, event, n, TINT_GOOD, text);
         task->warned = false;
     }

@@ -139,18 +139,18 @@ static bool file_settle(struct typed *typed, struct init *init) {
     if (length > 0 && length < (int)sizeof init->file - 16)
         return true;
     return trouble_make(&typed->trouble, ERROR_INVALID,
-                        "Where is it to be written? Say it with --file.");
+                        "There is no place for the settings file. Give one with --file.");
 }
 
 static bool folder_find(struct typed *typed, struct init *init) {
     char path[PATH_MAX];
     const char *given = typed_text(typed, "folder");
     if (!realpath(given ? given : ".", path))
-        return trouble_make(&typed->trouble, ERROR_NOT_FOUND, "There is no such folder: %s.",
+        return trouble_make(&typed->trouble, ERROR_NOT_FOUND, "The folder %s does not exist.",
                             strerror(errno));
     if (!repository_of(given ? given : ".", path)) {
-        trouble_make(&typed->trouble, ERROR_NOT_FOUND, "This is no git repository.");
-        trouble_next(&typed->trouble, "Go to one, or make one with: git init");
+        trouble_make(&typed->trouble, ERROR_NOT_FOUND, "This is not a git repository.");
+        trouble_next(&typed->trouble, "Change to one, or create one with: git init");
         return false;
     }
     if (strlen(path) >= sizeof init->folder)
@@ -173,8 +173,8 @@ static bool remote_is_forge(const struct init *init) {
 static void command_ask(struct init *init) {
     char answer[COMMAND];
     if (init->from)
-        fprintf(stderr, "%s is there.\n", init->from);
-    fprintf(stderr, "What has to succeed before work counts as verified?\n[%s] ",
+        fprintf(stderr, "%s exists.\n", init->from);
+    fprintf(stderr, "Which command must succeed before work counts as verified?\n[%s] ",
             *init->command ? init->command : "nothing: work stays unverified");
     if (!fgets(answer, sizeof answer, stdin))
         return;
@@ -222,10 +222,11 @@ static bool command_settle(struct typed *typed, struct init *init) {
     } else if (!typed->yes && term_can_ask())
         command_ask(init);
     else if (!typed->yes && !typed->dry_run) {
-        trouble_make(&typed->trouble, ERROR_INVALID, "Nobody can be asked here%s%s%s.",
+        trouble_make(&typed->trouble, ERROR_INVALID,
+                     "The test command is not known, and there is no terminal to ask on%s%s%s.",
                      *init->command ? ", but `" : "", init->command,
                      *init->command ? "` looks right" : "");
-        trouble_next(&typed->trouble, "Take it with --yes, or say it with --test-command.");
+        trouble_next(&typed->trouble, "Accept it with --yes, or give another with --test-command.");
         return false;
     }
     return true;
@@ -287,7 +288,7 @@ static void block_keep(void *with, const char *id, const char *text) {
     if (it->names && *id)
         fprintf(it->file, "%s\"%s\"", it->any ? ", " : "", id);
     if (!it->names)
-        fprintf(it->file, "%s%s", it->any ? "" : "\n# Kept of the settings before:\n", text);
+        fprintf(it->file, "%s%s", it->any ? "" : "\n# Kept from the previous settings:\n", text);
     it->any = it->any || !it->names || *id;
 }
 
@@ -322,16 +323,16 @@ static void verify_write(FILE *file, const struct init *init) {
     fprintf(file, "\n");
     judged_write(
         file,
-        "Tests, and what they and linters read: work that changes one is checked with the old one, too.",
+        "Tests, and files that tests and linters read: work that changes one is also checked with the old version.",
         "protect", &init->judged.protect);
-    judged_write(file, "CI: work that changes one of these waits for you.", "rules",
+    judged_write(file, "CI: work that changes one of these waits for your approval.", "rules",
                  &init->judged.rules);
 }
 
 static void repo_write(FILE *file, const struct init *init) {
     fprintf(
         file,
-        "[repo]\n# Work is done in worktrees of a clone of it; your checkout is not touched.\npath = ");
+        "[repo]\n# Agents work in worktrees of a clone; your checkout is not touched.\npath = ");
     toml_text(file, init->folder);
     fprintf(file, "\ndefault_branch = ");
     toml_text(file, *init->branch ? init->branch : "main");
@@ -342,30 +343,32 @@ static void repo_write(FILE *file, const struct init *init) {
         return;
     fprintf(
         file,
-        "# Without a forge it is a branch. A channel of kind gitea, github or gitlab opens it:\n"
+        "# Without a forge, work lands as a branch. A channel of kind gitea, github or gitlab opens pull requests:\n"
         "# forge = \"forge\"\n# remote = ");
     toml_text(file, init->remote);
     fprintf(file, "\n");
 }
 
 static void content_write(FILE *file, const struct init *init) {
-    fprintf(file, "# Overseer's settings. What else there is: man overseer.toml\n\n"
-                  "[supervision]\n"
-                  "# Agents are started, nudged and recovered. false: Overseer only watches.\n"
-                  "enabled = true\n"
-                  "# What passed its checks waits for `overseer land`. false: it lands by itself.\n"
-                  "verify_by_person = true\n\n"
-                  "[policy]\n"
-                  "allow_agents = [");
+    fprintf(
+        file,
+        "# Overseer's settings. All of them: man overseer.toml\n\n"
+        "[supervision]\n"
+        "# Overseer starts, nudges and recovers agents. false: it only observes.\n"
+        "enabled = true\n"
+        "# Work that passed its checks waits for `overseer land`. false: it lands automatically.\n"
+        "verify_by_person = true\n\n"
+        "[policy]\n"
+        "allow_agents = [");
     old_keep(file, init, true, agents_write(file, true) > 0);
     fprintf(file, "]\nallow_cross_agent = true\n\n");
     repo_write(file, init);
     if (agents_write(file, false) == 0)
-        fprintf(
-            file,
-            "\n# None of the agent programs that are known is in PATH. Once one is: overseer init "
-            "--yes\n# A program of your own: driver = \"command\", see overseer.toml(5).\n"
-            "# [[agents]]\n# id = \"claude\"\n");
+        fprintf(file, "\n"
+                      "# No known agent program is in PATH. Once one is: overseer init --yes\n"
+                      "# A program of your own: driver = \"command\", see overseer.toml(5).\n"
+                      "# [[agents]]\n"
+                      "# id = \"claude\"\n");
     old_keep(file, init, false, false);
 }
 
@@ -386,14 +389,14 @@ static bool file_write(struct typed *typed, struct init *init) {
     char folder[PATH_MAX];
     bool there = access(init->file, F_OK) == 0;
     if (there && !typed->yes) {
-        trouble_make(&typed->trouble, ERROR_CONFLICT, "%.900s is there already.", init->file);
+        trouble_make(&typed->trouble, ERROR_CONFLICT, "%.900s already exists.", init->file);
         trouble_next(&typed->trouble,
-                     "Edit it, or write it anew with --yes; the old one is set aside.");
+                     "Edit it, or replace it with --yes; the old one is renamed and kept.");
         return false;
     }
     if (there && !set_aside(init))
         return trouble_make(&typed->trouble, ERROR_REFUSED_BY_STORE,
-                            "%.900s cannot be set aside: %s.", init->file, strerror(errno));
+                            "%.900s cannot be renamed: %s.", init->file, strerror(errno));
     snprintf(folder, sizeof folder, "%s", init->file);
     char *slash = strrchr(folder, '/');
     if (slash && slash > folder) {
@@ -464,7 +467,7 @@ static void words_tell(const struct init *init, bool reloaded) {
     printf("%s\n", any ? "" : "none in PATH yet");
     json_decref(agents);
     if (reloaded)
-        printf("The daemon knows already.\n");
+        printf("The daemon has reloaded them.\n");
     if (any)
         hint("Next: overseer run \"fix the failing test\" --agent %s", agent);
     else

@@ -49,7 +49,7 @@ static void flag_man(const struct field *flag, bool positional) {
     printf(positional ? "\n" : "\\fR\n");
     man_text(flag->text ? flag->text : "");
     printf("%s%s.\n", flag->flags & FIELD_REQUIRED ? " (required)" : "",
-           flag->type == FIELD_TEXTS ? " (may be given several times)" : "");
+           flag->type == FIELD_TEXTS ? " (may be repeated)" : "");
 }
 
 static void command_man(const struct command *command) {
@@ -115,16 +115,18 @@ static int noun_man(const struct noun *noun) {
 static void front_man(void) {
     title_man("overseer");
     printf(
-        ".SH NAME\noverseer \\- hand goals to the supervisor and see what came of them\n"
-        ".SH SYNOPSIS\n.B overseer\n\\fICOMMAND\\fR … [\\fB\\-\\-json\\fR] [\\fB\\-\\-socket\\fR \\fIPATH\\fR]\n"
-        ".br\n.B overseer help\n[\\fICOMMAND\\fR]\n"
+        ".SH NAME\n"
+        "overseer \\- give goals to the supervisor and see the results\n"
+        ".SH SYNOPSIS\n"
+        ".B overseer\n"
+        "\\fICOMMAND\\fR … [\\fB\\-\\-json\\fR] [\\fB\\-\\-socket\\fR \\fIPATH\\fR]\n"
+        ".br\n"
+        ".B overseer help\n"
+        "[\\fICOMMAND\\fR]\n"
         ".SH DESCRIPTION\n"
-        "What is written is durable when the command returns. Words that a command takes without a flag come in "
-        "the order shown. Data goes to standard output, everything else to standard error. Where a goal is "
-        "asked for, the beginning of its id is enough as long as only one goal begins like that.\n"
-        ".PP\nColours are used only on a terminal, and not with NO_COLOR. Questions are asked only on a terminal; "
-        "elsewhere what takes something away is refused without \\fB\\-\\-yes\\fR. With \\fB\\-\\-json\\fR an error is "
-        "one line on standard error: {\"error\": {\"code\", \"message\", \"exit\"}}.\n"
+        "Writes are durable when the command returns. Positional arguments come in the order shown. Data goes to standard output, everything else to standard error. Any unique prefix of a goal's id works.\n"
+        ".PP\n"
+        "Colours are used only on a terminal, and not with NO_COLOR. Confirmations are asked only on a terminal; elsewhere a destructive command is refused without \\fB\\-\\-yes\\fR. With \\fB\\-\\-json\\fR an error is one line on standard error: {\"error\": {\"code\", \"message\", \"exit\"}}.\n"
         ".SH COMMANDS\n");
     for (enum group group = 0; group < GROUPS; group++)
         for (size_t i = 0; i < command_count(); i++)
@@ -137,7 +139,7 @@ static void nouns_man(void) {
     for (size_t i = 0; noun_at(i); i++)
         printf(".TP\n.BR overseer\\-%s (1)\n%s.\n", noun_at(i)->name,
                *noun_at(i)->summary ? noun_at(i)->summary : noun_at(i)->name);
-    printf(".SH OPTIONS\nThese go with every command.\n");
+    printf(".SH OPTIONS\nEvery command has these.\n");
     for (size_t i = 0; i < GLOBAL_COUNT; i++)
         flag_man(&GLOBALS[i], false);
 }
@@ -151,7 +153,7 @@ int man_print(const char *noun) {
     if (row)
         return noun_man(row);
     if (noun) {
-        fprintf(stderr, "overseer: there is no page for %s.\n", noun);
+        fprintf(stderr, "overseer: there is no manual page for %s.\n", noun);
         return EXIT_USAGE;
     }
     front_man();
@@ -159,11 +161,11 @@ int man_print(const char *noun) {
     exits_man();
     printf(
         ".SH ENVIRONMENT\n"
-        ".TP\n.B OVERSEER_SOCKET\nWhere the daemon listens. Default: overseer.sock in the state folder "
+        ".TP\n.B OVERSEER_SOCKET\nThe daemon's socket. Default: overseer.sock in the state folder "
         "($XDG_STATE_HOME/overseer, or ~/.local/state/overseer).\n"
-        ".TP\n.B OVERSEER_URL, OVERSEER_TOKEN\nA daemon elsewhere, and who you are there.\n"
+        ".TP\n.B OVERSEER_URL, OVERSEER_TOKEN\nURL of a daemon on another machine, and the token for it.\n"
         ".TP\n.B NO_COLOR\nNo colours.\n"
-        ".TP\n.B PAGER\nLong answers go through it, on a terminal.\n"
+        ".TP\n.B PAGER\nProgram that shows long output on a terminal.\n"
         ".SH FILES\n.TP\n.I ~/.config/overseer/overseer.toml\nSettings; overseer init writes them.\n"
         ".SH SEE ALSO\n.BR overseerd (8),\n.BR overseer.toml (5),\n.BR overseer\\-events (7),\n"
         ".BR overseer\\-api (7)\n");

@@ -9,13 +9,20 @@
 #include <string.h>
 
 static const char *const TYPE[] = {
-    [FIELD_INT] = "number",          [FIELD_TIME] = "time",
-    [FIELD_UINT] = "number",         [FIELD_U32] = "number",
-    [FIELD_ENUM] = "choice",         [FIELD_ID] = "id",
-    [FIELD_HASH] = "hash",           [FIELD_TEXT] = "text",
-    [FIELD_BYTES] = "bytes",         [FIELD_NAME] = "text",
-    [FIELD_FLAG] = "true or false",  [FIELD_U32S] = "numbers",
-    [FIELD_TEXTS] = "list of texts", [FIELD_ROWS] = "list of objects",
+    [FIELD_INT] = "number",
+    [FIELD_TIME] = "time",
+    [FIELD_UINT] = "number",
+    [FIELD_U32] = "number",
+    [FIELD_ENUM] = "choice",
+    [FIELD_ID] = "id",
+    [FIELD_HASH] = "hash",
+    [FIELD_TEXT] = "text",
+    [FIELD_BYTES] = "bytes",
+    [FIELD_NAME] = "text",
+    [FIELD_FLAG] = "true or false",
+    [FIELD_U32S] = "numbers",
+    [FIELD_TEXTS] = "list of strings",
+    [FIELD_ROWS] = "list of objects",
 };
 
 static void choices(const struct names *names) {
@@ -37,7 +44,8 @@ static void param(const struct field *field) {
     if (field->most && (field->type == FIELD_TEXTS || field->type == FIELD_ROWS))
         printf(", at most %u", field->most);
     if (field->cap && (field->type == FIELD_TEXT || field->type == FIELD_TEXTS))
-        printf(field->flags & FIELD_CUT ? ", cut at %u bytes" : ", at most %u bytes", field->cap);
+        printf(field->flags & FIELD_CUT ? ", truncated at %u bytes" : ", at most %u bytes",
+               field->cap);
     printf("%s; ", field->flags & FIELD_REQUIRED ? "; required" : "");
     man_text(field->text);
     printf(".\n");
@@ -48,7 +56,7 @@ static void member(void *with, const char *name, enum member_type type, bool alw
     (void)with;
     printf(".TP\n.B ");
     man_text(name);
-    printf("\n%s%s; ", name_of(&MEMBER_NAMES, type), always ? "" : ", not always");
+    printf("\n%s%s; ", name_of(&MEMBER_NAMES, type), always ? "" : ", optional");
     man_text(text);
     printf(".\n");
 }
@@ -80,8 +88,9 @@ static void operation(const struct op *op) {
         man_text(tool_also(op));
     }
     printf("%s.%s\n.PP\n", op->for_agents ? ", shown to agents" : "",
-           op->answer != ANSWER_COMMITTED ? " Kept on this host's disk while the database is away."
-                                          : "");
+           op->answer != ANSWER_COMMITTED
+               ? " Spooled on this host's disk while the database is away."
+               : "");
     printf(op->param_count || op->words ? "Parameters:\n.RS 4\n" : "No parameters.\n");
     for (size_t i = 0; i < op->param_count; i++)
         param(&op->params[i]);
@@ -101,9 +110,8 @@ static int wire_code(enum error error) {
 
 static void errors(void) {
     printf(
-        ".SH ERRORS\nAn error has JSON\\-RPC's number, a sentence, and in \\fBdata\\fR the stable \\fBcode\\fR, the exit "
-        "status of the command line and the class: expected (ask for something else), transient (ask again later) "
-        "or hard (a person has to look).\n");
+        ".SH ERRORS\n"
+        "An error has the JSON\\-RPC error number, a sentence, and in \\fBdata\\fR the stable \\fBcode\\fR, the exit status of the command line and the class: expected (change the request), transient (repeat it later) or hard (a person must look).\n");
     for (enum error error = ERROR_NONE + 1; error < ERROR_COUNT; error++) {
         const struct error_row *row = &ERRORS[error];
         printf(".TP\n.B %s\n%s, number %d, HTTP status %d, exit status %d. ", row->code,
@@ -114,32 +122,38 @@ static void errors(void) {
 }
 
 static const char INTRODUCTION[] =
-    ".SH NAME\noverseer\\-api \\- what programs and agents can ask of overseerd, and what they are told\n"
+    ".SH NAME\n"
+    "overseer\\-api \\- operations of overseerd for programs and agents\n"
     ".SH DESCRIPTION\n"
-    "Three interfaces use one table of operations: the command line, JSON\\-RPC and MCP. They take the same parameters "
-    "and give the same results and errors.\n"
-    ".PP\nThe daemon speaks HTTP on a Unix socket, where the caller is the owner of the process, and on TCP when "
-    "\\fBserver.listen\\fR is set, where everybody sends \\fBAuthorization: Bearer\\fR and a token that "
-    "\\fBoverseer token create\\fR made. A token that is sent on the Unix socket counts there, too.\n"
-    ".TP\n.B POST /rpc\nOne JSON\\-RPC 2.0 request. Methods are the names below, with or without \\(lqoverseer.\\(rq before them.\n"
-    ".TP\n.B GET /events\nWhat happens, as it happens: see\n.BR overseer\\-events (7).\n"
-    ".TP\n.B POST /mcp\nThe Model Context Protocol, for agents: see below.\n"
-    ".TP\n.B GET /metrics\nNumbers for Prometheus.\n"
-    ".TP\n.B GET /healthz, GET /readyz\nWhether the daemon lives, and whether it can work. Nobody needs a token for these.\n"
-    ".PP\nEvery answer has the header \\fBOverseer\\-Api\\fR: a number that is raised when something is taken away or changes "
-    "its meaning. Members may be added to results at any time. \\fBapi.describe\\fR gives all of this page as JSON Schema.\n"
-    ".PP\nA write is durable when its answer comes. Every write takes a \\fBkey\\fR: repeated with the same key it is done once, "
-    "and answered as the first time. So a client that got no answer sends the request again. A goal is named by its id, or by "
-    "the beginning of it as long as only one goal begins like that.\n"
-    ".PP\nRoles: \\fBhuman\\fR is a person; \\fBoverseer\\fR a helper of the supervisor; \\fBrun\\fR one run of an agent, which "
-    "sees and names no goal but its own, and need not name it; \\fBreader\\fR sees, and changes nothing.\n";
+    "Three interfaces use one table of operations: the command line, JSON\\-RPC and MCP. They take the same parameters and give the same results and errors.\n"
+    ".PP\n"
+    "The daemon speaks HTTP on a Unix socket, where the caller is the user of the connecting process, and on TCP if \\fBserver.listen\\fR is set, where every request needs \\fBAuthorization: Bearer\\fR with a token from \\fBoverseer token create\\fR. A token that is sent on the Unix socket is used there, too.\n"
+    ".TP\n"
+    ".B POST /rpc\n"
+    "One JSON\\-RPC 2.0 request. Methods are the names below, with or without \\(lqoverseer.\\(rq before them.\n"
+    ".TP\n"
+    ".B GET /events\n"
+    "A stream of events: see\n"
+    ".BR overseer\\-events (7).\n"
+    ".TP\n"
+    ".B POST /mcp\n"
+    "The Model Context Protocol, for agents: see below.\n"
+    ".TP\n"
+    ".B GET /metrics\n"
+    "Metrics for Prometheus.\n"
+    ".TP\n"
+    ".B GET /healthz, GET /readyz\n"
+    "Whether the daemon is alive, and whether it can work. These need no token.\n"
+    ".PP\n"
+    "Every answer has the header \\fBOverseer\\-Api\\fR: a number that is raised when something is removed or changes its meaning. Members may be added to results at any time. \\fBapi.describe\\fR gives all of this page as JSON Schema.\n"
+    ".PP\n"
+    "A write is durable when its response arrives. Every write takes a \\fBkey\\fR: a request that is repeated with the same key is applied once and gets the same response. A client that got no response can therefore send the request again. Any unique prefix of a goal's id works.\n"
+    ".PP\n"
+    "Roles: \\fBhuman\\fR is a person; \\fBoverseer\\fR is a helper of the supervisor; \\fBrun\\fR is one run of an agent, which may use only its own goal, and need not name it; \\fBreader\\fR may read and changes nothing.\n";
 
 static const char AGENTS[] =
     ".SH MCP\n"
-    "Streamable HTTP at \\fB/mcp\\fR; for agents that speak on standard input and output, \\fBoverseer mcp\\fR hands messages on. "
-    "Revisions 2025\\-11\\-25 and 2025\\-06\\-18. Every operation is a tool: its name with _ for the dot. A run's token sees "
-    "what is made for agents, everybody else what they may call. Results come as text and as structured content; an error is a "
-    "result with \\fBisError\\fR whose text begins with the code.\n";
+    "Streamable HTTP at \\fB/mcp\\fR; for agents that use standard input and output, \\fBoverseer mcp\\fR relays messages. Revisions 2025\\-11\\-25 and 2025\\-06\\-18. Every operation is a tool: its name with _ for the dot. A run's token lists the tools for agents, other tokens list every tool that their role may call. Results come as text and as structured content; an error is a result with \\fBisError\\fR whose text begins with the code.\n";
 
 int man_api_print(void) {
     printf(".\\\" SPDX-License-Identifier: Apache-2.0\n"

@@ -9,14 +9,14 @@
 static const struct {
     const char *first, *text;
 } KINDS[] = {
-    {"goal", "A goal: what people wanted of it, and where it stands."},
-    {"plan", "The plan of a goal: each version, and what people said to it."},
+    {"goal", "A goal: changes by people, and its status."},
+    {"plan", "The plan of a goal: each version, and reviews by people."},
     {"work", "One phase, task or subtask of a plan. `from` and `to` are its statuses."},
-    {"effect", "Something done outside, such as a command: decided, claimed, and what came of it."},
-    {"part", "An assignment, a dispatch, a handoff or a run was put down."},
-    {"signal", "Something that came from another host and was refused."},
-    {"overseer", "The store and the fleet as a whole. They belong to the goal "
-                 "goal_00000000000000000000000001, which is nobody's."},
+    {"effect", "An external action, such as a command: decided, claimed, and its outcome."},
+    {"part", "An assignment, a dispatch, a handoff or a run was stored."},
+    {"signal", "A request from another host that was refused."},
+    {"overseer", "The store and the fleet as a whole. They belong to the reserved goal "
+                 "goal_00000000000000000000000001."},
 };
 
 static void types_of(const char *first) {
@@ -37,11 +37,11 @@ static void members(void) {
     static const struct {
         const char *name, *text;
     } ALWAYS[] = {
-        {"id", "its place, for going on behind it"},
+        {"id", "its position, to continue after it"},
         {"goalId", "the goal"},
         {"type", "one of those above"},
         {"at", "when"},
-        {"seq", "its number among the goal's"},
+        {"seq", "its number within the goal"},
     };
     for (size_t i = 0; i < count_of(ALWAYS); i++)
         printf(".TP\n.B %s\n%s.\n", ALWAYS[i].name, ALWAYS[i].text);
@@ -60,23 +60,28 @@ int man_events_print(void) {
         ".\\\" SPDX-License-Identifier: Apache-2.0\n"
         ".\\\" Made by `overseer help --man events.7`; do not edit.\n"
         ".TH OVERSEER\\-EVENTS 7 \"\" \"Overseer\" \"Overseer\"\n"
-        ".SH NAME\noverseer\\-events \\- what happened, as it is recorded and followed\n"
+        ".SH NAME\n"
+        "overseer\\-events \\- records of decisions, and how to list and follow them\n"
         ".SH DESCRIPTION\n"
-        "Each decision leaves a record that is never changed. Records of all goals, in the order in which they "
-        "were committed, are the events. They can be listed (\\fBevents.list\\fR, \\fBoverseer events\\fR) and "
-        "followed (\\fBoverseer events \\-\\-follow\\fR, \\fBGET /events\\fR).\n"
+        "Each decision leaves a record that is never changed. Records of all goals, in the order in which they were committed, are the events. They can be listed (\\fBevents.list\\fR, \\fBoverseer events\\fR) and followed (\\fBoverseer events \\-\\-follow\\fR, \\fBGET /events\\fR).\n"
         ".SH FOLLOWING\n"
-        "\\fBGET /events\\fR answers with server\\-sent events: \\fBid\\fR is the place of the event, "
-        "\\fBevent\\fR its type, \\fBdata\\fR the event as one line of JSON. Whoever was cut off sends the last "
-        "\\fBid\\fR as \\fBLast\\-Event\\-ID\\fR and goes on behind it: nothing is missed and nothing comes twice. "
-        "A comment every 15 seconds says that the stream lives; its \\fBid\\fR counts too. Parameters:\n"
-        ".TP\n.B after\nA place, or \\fBnow\\fR. Without it a stream begins now, and a list with the oldest that is kept.\n"
-        ".TP\n.B since\nA time, or how long ago: 90s, 15m, 2h, 3d.\n"
-        ".TP\n.B goal\nOf this goal alone.\n"
-        ".TP\n.B type\nOf these types, separated by commas; \\fBplan.*\\fR are all that begin so.\n"
-        ".PP\nA place is \\fIera.transaction.number\\fR. After a restore it is of another era, and after retention it may "
-        "lie before what is kept: then an event \\fBgone\\fR is sent, with the place where it goes on as \\fBnext\\fR.\n"
-        ".SH TYPES\nThose that are kept stay when retention lets go of old records.\n");
+        "\\fBGET /events\\fR answers with server\\-sent events: \\fBid\\fR is the position of the event, \\fBevent\\fR its type, \\fBdata\\fR the event as one line of JSON. A client that lost its connection sends the last \\fBid\\fR as \\fBLast\\-Event\\-ID\\fR and continues after it: no event is lost or repeated. A comment every 15 seconds keeps the stream alive; its \\fBid\\fR counts, too. Parameters:\n"
+        ".TP\n"
+        ".B after\n"
+        "A position, or \\fBnow\\fR. Without it a stream begins now, and a list with the oldest event that is kept.\n"
+        ".TP\n"
+        ".B since\n"
+        "A time, or how long ago: 90s, 15m, 2h, 3d.\n"
+        ".TP\n"
+        ".B goal\n"
+        "Only events of this goal.\n"
+        ".TP\n"
+        ".B type\n"
+        "Only events of these types, separated by commas; \\fBplan.*\\fR matches all with that prefix.\n"
+        ".PP\n"
+        "A position is \\fIera.transaction.number\\fR. After a restore an old position belongs to another era, and after retention it may be older than what is kept: then an event \\fBgone\\fR is sent, with the position where the stream continues as \\fBnext\\fR.\n"
+        ".SH TYPES\n"
+        "Types that are marked as kept stay when retention removes old records.\n");
     for (size_t i = 0; i < count_of(KINDS); i++) {
         printf(".SS ");
         man_text(KINDS[i].first);
@@ -85,7 +90,7 @@ int man_events_print(void) {
         printf("\n.PP\n");
         types_of(KINDS[i].first);
     }
-    printf(".SH MEMBERS\nThe first five always; of the others those that have something to say.\n");
+    printf(".SH MEMBERS\nThe first five are always present; the others if they have a value.\n");
     members();
     printf(".SH EXAMPLES\n.nf\noverseer events \\-\\-since 2h \\-\\-type 'plan.*'\n.fi\n"
            ".PP\n.nf\noverseer events \\-\\-follow \\-\\-json\n.fi\n"

@@ -110,9 +110,11 @@ static void print_written(const struct typed *typed, const json_t *result) {
     text_say(stdout, id);
     printf("\n");
     if (flag_of(result, "forwarded"))
-        fprintf(stderr, "Kept for the host that owns this goal; it is applied there.\n");
+        fprintf(stderr, "Stored for the host that owns this goal, which applies it.\n");
     if (flag_of(result, "spooled"))
-        fprintf(stderr, "The database is away. This is safe on disk here, and is applied later.\n");
+        fprintf(
+            stderr,
+            "The database does not answer. The request is stored on disk here and applied later.\n");
     if (strcmp(verb, "goal create") == 0)
         hint("Next: overseer goal show %s", id_short(id, SHORTEST_ID, text));
 }
@@ -151,13 +153,13 @@ static void print_tally(const struct typed *typed, const json_t *result) {
 
 static void print_stopped(const struct typed *typed, const json_t *result) {
     (void)typed, (void)result;
-    printf("Nothing is started any more; what runs may end, and everything is kept.\n"
-           "Go on with: overseer resume\n");
+    printf("Stopped: nothing new starts; running work may finish, and everything is kept.\n"
+           "To continue: overseer resume\n");
 }
 
 static void print_resumed(const struct typed *typed, const json_t *result) {
     (void)typed, (void)result;
-    printf("Everything goes on.\n");
+    printf("Resumed.\n");
     hint("Next: overseer status");
 }
 
@@ -168,7 +170,7 @@ static void print_token(const struct typed *typed, const json_t *result) {
         return;
     }
     print_members(typed, result);
-    hint("The token is shown only now. Who has it sends it as OVERSEER_TOKEN.");
+    hint("The token is shown only once. Its user sets it as OVERSEER_TOKEN.");
 }
 
 static const struct {

@@ -45,7 +45,8 @@ static void accounts_print(const json_t *accounts) {
         printf("%s is at its limit", text_of(account, "account"));
         if (until)
             printf(" until %s", clock_format(until, clock_now(), at));
-        printf("%s\n", flag_of(account, "guessed") ? " (a guess: it did not say until when)" : "");
+        printf("%s\n",
+               flag_of(account, "guessed") ? " (estimated: the provider gave no reset time)" : "");
     }
 }
 
@@ -53,7 +54,7 @@ void print_budgets(const struct typed *typed, const json_t *result) {
     const json_t *budgets = json_object_get(result, "budgets");
     (void)typed;
     if (json_array_size(budgets) == 0)
-        printf("No budget is set: nothing but the quota of the accounts bounds what is spent.\n");
+        printf("No budget is set: only the quotas of the accounts limit spending.\n");
     budgets_print(budgets);
     accounts_print(json_object_get(result, "accounts"));
 }
@@ -84,7 +85,7 @@ void print_admission(const struct typed *typed, const json_t *result) {
            number_of(result, "runningCount"), number_of(result, "waitingCount"));
     if (flag_of(result, "suspended"))
         printf(
-            "It holds itself back: too many interventions at once. Go on with: overseer desk release --reason \"…\"\n");
+            "This host has suspended itself: too many interventions at once. To continue: overseer desk release --reason \"…\"\n");
     permits_print("AT WORK", json_object_get(result, "running"));
     permits_print("WAITING", json_object_get(result, "waiting"));
     budgets_print(json_object_get(result, "budgets"));
@@ -99,7 +100,7 @@ void print_lane(const struct typed *typed, const json_t *result) {
     json_t *entry;
     (void)typed;
     if (flag_of(result, "held"))
-        printf("The lane is held: nothing begins to land. Go on with: overseer lane release\n");
+        printf("The lane is held: nothing new lands. To continue: overseer lane release\n");
     if (json_array_size(lane) == 0)
         printf("Nothing waits to land.\n");
     json_array_foreach(lane, i, entry) {

@@ -6,7 +6,7 @@
 static const char *doing(const json_t *agent) {
     const char *waits = text_of(agent, "waitsFor"), *status = text_of(agent, "status");
     if (flag_of(agent, "attached"))
-        return "you are there";
+        return "attached";
     if (*waits && strcmp(waits, "nothing") != 0)
         return "waiting";
     return strcmp(status, "active") == 0 || strcmp(status, "dispatched") == 0 ? "working" : status;
@@ -39,7 +39,7 @@ void print_agents(const struct typed *typed, const json_t *result) {
     json_t *agent;
     (void)typed;
     if (json_array_size(agents) == 0) {
-        printf("Nobody works on anything now.\n");
+        printf("No agent is working now.\n");
         return;
     }
     json_array_foreach(agents, i, agent) {
@@ -55,7 +55,7 @@ void print_agents(const struct typed *typed, const json_t *result) {
     }
     table_print(&table);
     if (flag_of(result, "more"))
-        hint("There are more: name a goal, or give --limit.");
+        hint("There are more: name a goal, or raise --limit.");
 }
 
 void print_handoffs(const struct typed *typed, const json_t *result) {
@@ -67,7 +67,7 @@ void print_handoffs(const struct typed *typed, const json_t *result) {
     json_t *handoff;
     (void)typed;
     if (json_array_size(list) == 0)
-        printf("Nothing was written down yet.\n");
+        printf("There is no handoff yet.\n");
     json_array_foreach(list, i, handoff) {
         char at[CLOCK_TEXT];
         table_row(&table);
@@ -95,12 +95,11 @@ static void list_print(const char *title, const json_t *list) {
 void print_handoff(const struct typed *typed, const json_t *result) {
     static const struct {
         const char *title, *name;
-    } LISTS[] = {{"Next", "nextActions"},   {"Decided", "decisions"},
-                 {"Open", "openQuestions"}, {"In the way", "knownBlockers"},
-                 {"Files", "filesTouched"}, {"Commands", "commandsRun"},
-                 {"Tests", "testsRun"},     {"Commits", "commits"},
-                 {"Pull requests", "prs"},  {"Issues", "issues"},
-                 {"See", "externalRefs"}};
+    } LISTS[] = {
+        {"Next", "nextActions"},       {"Decided", "decisions"},  {"Open", "openQuestions"},
+        {"Blockers", "knownBlockers"}, {"Files", "filesTouched"}, {"Commands", "commandsRun"},
+        {"Tests", "testsRun"},         {"Commits", "commits"},    {"Pull requests", "prs"},
+        {"Issues", "issues"},          {"See", "externalRefs"}};
     char at[CLOCK_TEXT];
     (void)typed;
     tint_on(stdout, TINT_BOLD);

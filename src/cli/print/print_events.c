@@ -89,10 +89,10 @@ void print_events(const struct typed *typed, const json_t *result) {
     json_t *event;
     (void)typed;
     if (flag_of(result, "gone"))
-        fprintf(stderr, "What lay before is not kept any more; this begins where it still is.\n");
+        fprintf(stderr, "Earlier events are no longer kept; this begins with the oldest one.\n");
     json_array_foreach(events, i, event) print_event(event, length);
     if (json_array_size(events) == 0)
-        hint("Nothing has happened there.");
+        hint("There are no such events.");
     if (flag_of(result, "more"))
         hint("More: overseer events --after %s", text_of(result, "next"));
 }

@@ -20,7 +20,7 @@ static void done_print(const json_t *goal) {
     const char *proof = text_of(goal, "proof"), *landed = text_of(goal, "landed");
     printf("%s", proof_say(goal));
     if (strcmp(proof, "unverified") == 0)
-        printf("%s", json_object_get(goal, "plan") ? ": every phase of its plan is called done"
+        printf("%s", json_object_get(goal, "plan") ? ": every phase of its plan is marked as done"
                                                    : ": its command ended with status 0");
     if (*landed) {
         printf(": ");
@@ -39,10 +39,11 @@ static void print_state(const json_t *goal) {
     if (strcmp(need, "failed") == 0)
         printf(": its command ended with status %lld", number_of(goal, "lastExit"));
     if (strcmp(need, "unconfirmed") == 0)
-        printf(": it is not known whether its command was carried out; look before you repeat it");
+        printf(
+            ": it is unknown whether its command was carried out; check that before you repeat it");
     printf("\n");
     if (json_object_get(goal, "quarantined")) {
-        printf("  set aside: ");
+        printf("  quarantined: ");
         text_say(stdout, text_of(goal, "quarantined"));
         printf("\n");
     }
@@ -113,7 +114,7 @@ void print_goals(const struct typed *typed, const json_t *result) {
     }
     table_print(&table);
     if (json_array_size(goals) == 0)
-        hint("There is no such goal. Create one with: overseer goal create \"…\"");
+        hint("No goal matches. Create one with: overseer goal create \"…\"");
     if (*text_of(result, "next"))
         hint("More: overseer goal list --after %s", text_of(result, "next"));
 }

@@ -70,7 +70,7 @@ static void deadline_say(const json_t *item) {
     if (snoozed > clock_now())
         printf("      put off until %s\n", clock_format(snoozed, clock_now(), at));
     if (flag_of(item, "acknowledged"))
-        printf("      a person takes care of it\n");
+        printf("      acknowledged by a person\n");
 }
 
 static void detail_print(const json_t *item, size_t id_length) {

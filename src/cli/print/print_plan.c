@@ -115,8 +115,7 @@ void print_plan(const struct typed *typed, const json_t *plan) {
         columns[count++] = SAYS;
     struct table table = {.columns = columns, .column_count = count, .indent = 2};
     printf("plan version %lld, %lld%% done%s%s\n", number_of(plan, "version"),
-           number_of(plan, "percent"),
-           flag_of(plan, "reviewNeeded") ? ", somebody should look at it" : "",
+           number_of(plan, "percent"), flag_of(plan, "reviewNeeded") ? ", needs a review" : "",
            flag_of(plan, "proposalWaits") ? ", a new version waits for approval" : "");
     nodes_add(&table, phases, 0, extra);
     table_print(&table);
@@ -183,5 +182,5 @@ void print_picks(const struct typed *typed, const json_t *result) {
     }
     table_print(&table);
     if (json_array_size(next) == 0)
-        hint("Nothing is ready: what is open is being worked on, or waits.");
+        hint("Nothing is ready: every open task is in progress or waits.");
 }

@@ -21,7 +21,7 @@ static void difference_print(const json_t *difference) {
            number_of(difference, "record"));
     int64_t earlier = time_of(difference, "lookedAt");
     if (earlier) {
-        printf(": it would have been looked at before that, at %s\n",
+        printf(": it would have been checked earlier, at %s\n",
                clock_format(earlier, clock_now(), looked));
         return;
     }
@@ -39,7 +39,7 @@ void print_replay(const struct typed *typed, const json_t *result) {
     printf(" %lld decisions, %lld records", number_of(result, "decisions"),
            number_of(result, "records"));
     if (strcmp(text_of(result, "verdict"), "same") == 0 && number_of(result, "differenceCount"))
-        printf("; %lld would be others", number_of(result, "differenceCount"));
+        printf("; %lld would differ", number_of(result, "differenceCount"));
     printf(".\n");
     json_array_foreach(differences, i, difference) difference_print(difference);
 }

@@ -198,7 +198,7 @@ static void daemon_print(const json_t *daemon) {
                json_number_value(json_object_get(step, "seconds")),
                clock_format(time_of(step, "at"), clock_now(), at));
     if (stopped)
-        printf("  everything is stopped; go on with: overseer resume\n");
+        printf("  everything is stopped; to continue: overseer resume\n");
     if (safe)
         printf("  nothing is written or started; see: overseer doctor\n");
 }

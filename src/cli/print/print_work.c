@@ -31,8 +31,8 @@ void print_log(const struct typed *typed, const json_t *result) {
     (void)typed;
     json_array_foreach(lines, i, line) print_work_line(line);
     if (json_array_size(lines) == 0)
-        printf(*text_of(result, "agentId") ? "%s has not said anything yet.\n"
-                                           : "Nobody works on it yet.%s\n",
+        printf(*text_of(result, "agentId") ? "%s has no output yet.\n"
+                                           : "No agent works on it yet.%s\n",
                text_of(result, "agentId"));
     if (flag_of(result, "more"))
         hint("There is more: --from %lld", number_of(result, "next"));
@@ -71,7 +71,7 @@ void print_diff(const struct typed *typed, const json_t *result) {
     (void)typed;
     if (!*text_of(result, "base")) {
         printf(*text_of(result, "agentId") ? "There is no worktree, so nothing can be compared.\n"
-                                           : "Nobody works on it yet.\n");
+                                           : "No agent works on it yet.\n");
         return;
     }
     bool waits = flag_of(result, "waits");
@@ -81,13 +81,13 @@ void print_diff(const struct typed *typed, const json_t *result) {
         printf("Nothing has changed.\n");
     patch_print(text_of(result, "diff"));
     if (flag_of(result, "cut"))
-        fprintf(stderr, "There is more than is shown here.\n");
+        fprintf(stderr, "The output is truncated here.\n");
     hint("%lld files, +%lld -%lld, by %s", number_of(result, "files"),
          number_of(result, "insertions"), number_of(result, "deletions"),
          text_of(result, "agentId"));
     if (waits)
-        hint("This is commit %.12s on %.12s: checked, and what lands.", text_of(result, "commit"),
-             text_of(result, "base"));
+        hint("This is commit %.12s on %.12s: it passed its checks, and it is what lands.",
+             text_of(result, "commit"), text_of(result, "base"));
     if (flag_of(result, "moved"))
         hint("Its worktree has changed since; --worktree shows that.");
 }

@@ -208,10 +208,10 @@ static bool may_change_now(struct deciding *d, uint64_t expected) {
                                            "the goal is %s; only an open goal's plan changes",
                                            GOAL_STATUS[goal->status].name));
     else if (expected == 0 && goal->plan.version > 0)
-        decide_refuse_because(
-            d, ERROR_CONFLICT,
-            arena_format(d->out, "there is a plan already: say that you saw its version, %llu",
-                         (unsigned long long)goal->plan.version));
+        decide_refuse_because(d, ERROR_CONFLICT,
+                              arena_format(d->out,
+                                           "the goal already has a plan: give its version, %llu",
+                                           (unsigned long long)goal->plan.version));
     else if (expected != goal->plan.version)
         decide_refuse_because(d, ERROR_CONFLICT,
                               arena_format(d->out, "the plan is at version %llu, not %llu",
@@ -279,8 +279,7 @@ void rule_approve(struct deciding *d) {
     if (d->signal->sender.by != WHO_HUMAN)
         decide_refuse(d, ERROR_UNAUTHORIZED);
     else if (memcmp(&hash, &goal->plan.proposal, sizeof hash) != 0)
-        decide_refuse_because(d, ERROR_CONFLICT,
-                              STR("this is not the plan that waits for approval"));
+        decide_refuse_because(d, ERROR_CONFLICT, STR("another plan waits for approval"));
     else if (may_change_now(d, goal->plan.proposal_base) && plan_read(d, false, &text)) {
         decide_record(d, RECORD_PLAN_APPROVED,
                       (struct evidence){.rule = STR("plan.approved"),
@@ -377,14 +376,15 @@ void rule_add(struct deciding *d) {
     if (!decide_may_plan(d) || !may_change_now(d, any))
         return;
     if (!shape_decode_in(&PLAN_TEXT, d->signal->body, d->out, &text) || text.rows.count != 1) {
-        decide_refuse_because(d, ERROR_INVALID_PLAN, STR("exactly one node is added at a time"));
+        decide_refuse_because(d, ERROR_INVALID_PLAN,
+                              STR("exactly one node can be added at a time"));
         return;
     }
     struct plan_row row = *(const struct plan_row *)text.rows.at;
     if (row.id.len == 0)
         row.id = id_for(d, &row);
     else if (plan_find(&d->decision->plan, row.id)) {
-        decide_refuse_because(d, ERROR_CONFLICT, STR("there is a node with this id already"));
+        decide_refuse_because(d, ERROR_CONFLICT, STR("a node with this id already exists"));
         return;
     }
     struct plan_text whole = plan_with(d, &row);

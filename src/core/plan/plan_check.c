@@ -101,16 +101,15 @@ static struct str row_place(const struct checking *c, const struct plan_row *row
     const struct plan_row *parent = row->parent.len > 0 ? row_named(c, row->parent) : NULL;
     const struct node *known = plan_find(&c->d->decision->plan, row->id);
     if (row->tier == TIER_PHASE && row->parent.len > 0)
-        return wrong(c, row, "a phase has no parentId");
+        return wrong(c, row, "a phase must not have a parentId");
     if (row->tier != TIER_PHASE && !parent)
         return wrong(c, row, "its parentId is not a node of this plan");
     if (parent && parent->tier + 1 != row->tier)
-        return wrong(c, row, "a task hangs on a phase, a subtask on a task");
+        return wrong(c, row, "the parent of a task must be a phase, that of a subtask a task");
     if (known && known->retired)
-        return wrong(c, row,
-                     "this id was used by a node that left the plan, and is not used twice");
+        return wrong(c, row, "this id belonged to a node that left the plan and cannot be reused");
     if (known && known->tier != row->tier)
-        return wrong(c, row, "a node keeps its tier");
+        return wrong(c, row, "the tier of a node cannot change");
     if (!(known && node_is_over(known)) && cancelled_above(c, row))
         return wrong(c, row, "a node above it is cancelled");
     return (struct str){0};
@@ -160,11 +159,12 @@ static struct str counts(const struct checking *c, bool planned) {
         uint32_t cap = row->tier == TIER_PHASE ? most.tasks : most.subtasks;
         fresh += !plan_find(&c->d->decision->plan, row->id);
         if (c->below[i] > cap)
-            return arena_format(c->out, "node %.*s: there are more than %u below it",
-                                STR_ARG(row->id), cap);
+            return arena_format(c->out, "node %.*s: it has more than %u children", STR_ARG(row->id),
+                                cap);
     }
     if (c->d->decision->goal.plan.nodes_made + fresh > LIMIT_NODES)
-        return arena_format(c->out, "a goal has at most %d nodes in its life", LIMIT_NODES);
+        return arena_format(c->out, "a goal may have at most %d nodes over its lifetime",
+                            LIMIT_NODES);
     return (struct str){0};
 }
 
@@ -173,9 +173,9 @@ struct str plan_check(const struct deciding *d, const struct plan_text *text, bo
         row_id, row_words, row_artifacts, row_place, row_links};
     struct checking c = {.d = d, .rows = text->rows.at, .count = text->rows.count, .out = d->out};
     if (c.count == 0)
-        return STR("there are no nodes in it");
+        return STR("the plan has no nodes");
     if (c.count > LIMIT_NODES)
-        return STR("there are too many nodes in it");
+        return STR("the plan has too many nodes");
     rows_index(&c);
     for (size_t check = 0; check < count_of(CHECKS); check++)
         for (uint32_t i = 0; i < c.count; i++) {

@@ -43,10 +43,12 @@ static unsigned char escape_read(struct reader *reader) {
     int c = reader_peek(reader);
     reader->at += c >= 0;
     if (c < 0)
-        reader_wrong(reader, "nothing follows the \\");
+        reader_wrong(reader, "the \\ at the end escapes nothing");
     else if ((c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9'))
         if (c != 'n' && c != 'r' && c != 't')
-            reader_wrong(reader, "\\ stands before n, r, t or a sign; \\s only within []");
+            reader_wrong(
+                reader,
+                "\\ must be followed by n, r, t or a punctuation character; \\s is valid only inside []");
     return (unsigned char)(c == 'n' ? '\n' : c == 'r' ? '\r' : c == 't' ? '\t' : c);
 }
 
@@ -83,7 +85,7 @@ static struct byte_set set_read(struct reader *reader) {
     struct byte_set set = {{0}};
     bool opposite = reader_takes(reader, '^');
     if (reader_peek(reader) == ']')
-        reader_wrong(reader, "the set is empty; write \\] for the sign");
+        reader_wrong(reader, "the set is empty; write \\] for the character");
     while (reader_peek(reader) >= 0 && reader_peek(reader) != ']')
         set_read_range(reader, &set);
     if (!reader_takes(reader, ']'))
@@ -101,7 +103,7 @@ static uint32_t number_read(struct reader *reader) {
     for (int c; (c = reader_peek(reader)) >= '0' && c <= '9'; reader->at++)
         number = number > LIMIT_SECRET_COUNT ? number : number * 10 + (uint32_t)(c - '0');
     if (reader->at == from)
-        reader_wrong(reader, "a number belongs here");
+        reader_wrong(reader, "a number is expected here");
     if (number > LIMIT_SECRET_COUNT)
         reader_wrong(reader, "the number is above 4096");
     return number;
@@ -112,7 +114,7 @@ static void behind_read(struct reader *reader, struct piece *piece) {
     piece->max = ENDLESS;
     piece->min = reader_peek(reader) == '}' ? 1 : number_read(reader);
     if (reader->pieces != 1)
-        reader_wrong(reader, "{<} belongs to the first piece only");
+        reader_wrong(reader, "{<} is valid only in the first piece");
 }
 
 static void count_read(struct reader *reader, struct piece *piece) {
@@ -150,7 +152,7 @@ static struct str group_read(struct reader *reader) {
     size_t from = reader->at;
     for (int c; (c = reader_peek(reader)) >= 0 && c != ')'; reader->at++)
         if (c == '\\' || c == '[' || c == '(' || c == '{')
-            reader_wrong(reader, "within ( ) stand plain texts only");
+            reader_wrong(reader, "( ) may contain only plain text");
     struct str group = {reader->text.at + from, reader->at - from};
     if (!reader_takes(reader, ')'))
         reader_wrong(reader, "the ( is never closed");
@@ -164,7 +166,7 @@ static void choice_divide(struct reader *reader, struct piece *piece) {
         if (at < piece->text.len && piece->text.at[at] != '|')
             continue;
         if (piece->choices == LIMIT_SECRET_CHOICES || at - from > UINT8_MAX) {
-            reader_wrong(reader, "( ) holds at most 32 texts of 255 bytes");
+            reader_wrong(reader, "( ) may contain at most 32 alternatives of 255 bytes");
             return;
         }
         piece->choice[piece->choices++] = (uint8_t)(at - from);
@@ -179,18 +181,18 @@ static void choice_read(struct reader *reader) {
     if (reader_takes(reader, '?'))
         piece->min = 0;
     if (reader_peek(reader) == '{')
-        reader_wrong(reader, "( ) cannot be counted; ? may follow it");
+        reader_wrong(reader, "( ) cannot have a count; only ? may follow it");
 }
 
 static void until_read(struct reader *reader) {
     reader->at++;
     struct piece *piece = piece_add(reader, PIECE_UNTIL);
     if (reader_peek(reader) != '(')
-        reader_wrong(reader, "* stands before ( ) only; write \\* for the sign");
+        reader_wrong(reader, "* is valid only before ( ); write \\* for the character");
     else
         piece->text = group_read(reader);
     if (piece->text.len == 0)
-        reader_wrong(reader, "*( ) needs a text to end at");
+        reader_wrong(reader, "*( ) needs a text that ends it");
 }
 
 static bool is_counted_next(const struct reader *reader) {
@@ -229,10 +231,10 @@ static void piece_read(struct reader *reader) {
     case '>': reader->at++, piece_add(reader, PIECE_CLOSE); break;
     case '|': reader->at++, piece_add(reader, PIECE_EDGE); break;
     case '?':
-    case '{': reader_wrong(reader, "there is nothing to count before this"); break;
+    case '{': reader_wrong(reader, "this count has nothing before it"); break;
     case ')':
     case ']':
-    case '}': reader_wrong(reader, "nothing was opened here; write \\ before the sign"); break;
+    case '}': reader_wrong(reader, "no bracket is open here; write \\ before the character"); break;
     default: literal_read(reader);
     }
 }
@@ -247,13 +249,13 @@ static const char *marks_broken(const struct reader *reader) {
         opened += kind == PIECE_OPEN;
         closed += kind == PIECE_CLOSE;
         if (closed > opened || opened > 1)
-            return "the secret is marked by one < and one > after it";
+            return "the pattern must mark the secret with one < and one > after it";
         if (kind == PIECE_EDGE && i != 0 && i + 1 != reader->pieces)
-            return "| stands at the beginning or the end, or within ( )";
+            return "| is valid only at the beginning, at the end, or inside ( )";
     }
     if (opened != closed)
         return "the < is never closed";
-    return behind && opened ? "{<} says where the secret begins; < cannot" : NULL;
+    return behind && opened ? "{<} already marks where the secret begins; remove the <" : NULL;
 }
 
 static const char *runs_number(struct reader *reader, uint32_t *runs) {
@@ -266,7 +268,7 @@ static const char *runs_number(struct reader *reader, uint32_t *runs) {
             piece->run = ++next;
     }
     if (next - *runs > LIMIT_SECRET_LONG_RUNS)
-        return "the pattern has more than 4 long runs; give them a count of at most 64";
+        return "the pattern has more than 4 long repetitions; give them a count of at most 64";
     must(next <= LIMIT_SECRET_RUNS);
     *runs = next;
     return NULL;
@@ -280,7 +282,7 @@ static const char *whole_broken(struct reader *reader, uint32_t *runs) {
         return wrong;
     struct secret_pattern pattern = {reader->piece, reader->pieces};
     if (!pattern_starts(&pattern, NULL, NULL))
-        return "the pattern must begin with four characters that are nearly fixed";
+        return "the pattern must begin with four literal characters or small sets";
     return runs_number(reader, runs);
 }
 

@@ -72,7 +72,7 @@ static bool span_refuse(struct putting *p) {
     char least[SPAN_TEXT], most[SPAN_TEXT];
     span_format((int64_t)p->row->least, least);
     span_format((int64_t)p->row->most, most);
-    return refuse(p, "has to be a duration from %s to %s, such as \"%s\"", least, most,
+    return refuse(p, "must be a duration from %s to %s, such as \"%s\"", least, most,
                   p->row->fallback);
 }
 
@@ -82,16 +82,16 @@ static bool choice_refuse(struct putting *p) {
     for (uint32_t i = 0; i < p->row->names->count && len < sizeof list - 40; i++)
         len += (size_t)snprintf(list + len, sizeof list - len, "%s\"%s\"", i ? ", " : "",
                                 name_of(p->row->names, i));
-    return refuse(p, "has to be one of %s", list);
+    return refuse(p, "must be one of %s", list);
 }
 
 /* ---- one function for each type ---- */
 
 static bool put_text(struct putting *p) {
     if (p->given->type != SETTING_TEXT)
-        return refuse(p, "has to be a text in quotes");
+        return refuse(p, "must be a quoted string");
     if (p->given->text.len > LIMIT_SETTING || !str_is_text(p->given->text))
-        return refuse(p, "has to be text of at most %d bytes", LIMIT_SETTING);
+        return refuse(p, "must be a string of at most %d bytes", LIMIT_SETTING);
     const char *wrong = p->row->wrong ? p->row->wrong(p->given->text) : NULL;
     if (wrong)
         return refuse(p, "%s", wrong);
@@ -102,7 +102,7 @@ static bool put_text(struct putting *p) {
 static bool put_number(struct putting *p) {
     int64_t least = (int64_t)p->row->least, most = (int64_t)p->row->most;
     if (p->given->type != SETTING_NUMBER || p->given->number < least || p->given->number > most)
-        return refuse(p, "has to be a whole number from %lld to %lld", (long long)least,
+        return refuse(p, "must be a whole number from %lld to %lld", (long long)least,
                       (long long)most);
     *(int64_t *)p->at = p->given->number;
     return true;
@@ -112,14 +112,14 @@ static bool put_real(struct putting *p) {
     bool is_number = p->given->type == SETTING_NUMBER || p->given->type == SETTING_REAL;
     double value = p->given->type == SETTING_NUMBER ? (double)p->given->number : p->given->real;
     if (!is_number || !(value >= p->row->least && value <= p->row->most))
-        return refuse(p, "has to be a number from %g to %g", p->row->least, p->row->most);
+        return refuse(p, "must be a number from %g to %g", p->row->least, p->row->most);
     *(double *)p->at = value;
     return true;
 }
 
 static bool put_flag(struct putting *p) {
     if (p->given->type != SETTING_FLAG)
-        return refuse(p, "has to be true or false");
+        return refuse(p, "must be true or false");
     *(bool *)p->at = p->given->flag;
     return true;
 }
@@ -133,7 +133,7 @@ static bool put_span(struct putting *p) {
     if (p->given->type == SETTING_TEXT)
         read = span_parse(p->given->text, &span);
     else if (p->given->type == SETTING_NUMBER && p->unit == UNIT_WRITTEN && number != 0)
-        return refuse(p, "has to say its unit, such as \"%s\"", p->row->fallback);
+        return refuse(p, "must have a unit, such as \"%s\"", p->row->fallback);
     else if (p->given->type == SETTING_NUMBER)
         read = number == 0 || !__builtin_mul_overflow(number, UNIT[p->unit], &span);
     else if (p->given->type == SETTING_REAL && p->unit != UNIT_WRITTEN && p->given->real >= 0 &&
@@ -158,13 +158,13 @@ static bool put_choice(struct putting *p) {
 static bool put_texts(struct putting *p) {
     const struct texts *texts = &p->given->texts;
     if (p->given->type != SETTING_TEXTS)
-        return refuse(p, "has to be a list of texts, such as [\"a\", \"b\"]");
+        return refuse(p, "must be a list of strings, such as [\"a\", \"b\"]");
     if (texts->count > LIMIT_LINES)
-        return refuse(p, "has to have at most %d entries", LIMIT_LINES);
+        return refuse(p, "must have at most %d entries", LIMIT_LINES);
     struct str *copy = arena_new(p->arena, struct str, texts->count);
     for (uint32_t i = 0; i < texts->count; i++) {
         if (texts->at[i].len > LIMIT_LINE || !str_is_text(texts->at[i]))
-            return refuse(p, "has to be a list of texts of at most %d bytes", LIMIT_LINE);
+            return refuse(p, "must be a list of strings of at most %d bytes", LIMIT_LINE);
         copy[i] = str_of(arena_cstr(p->arena, texts->at[i]));
     }
     *(struct texts *)p->at = (struct texts){copy, texts->count};
@@ -270,14 +270,14 @@ void list_entry_default(const struct setting_list *list, void *entry, struct are
 
 const char *settings_broken(const struct settings *settings) {
     if (settings->supervision.backoff_base > settings->supervision.backoff_max)
-        return "supervision.backoff.base has to be at most supervision.backoff.max";
+        return "supervision.backoff.base must be at most supervision.backoff.max";
     if ((settings->server.tls_cert.len > 0) != (settings->server.tls_key.len > 0))
-        return "server.tls_cert and server.tls_key go together";
+        return "server.tls_cert and server.tls_key must be set together";
     for (uint32_t i = 0; i < settings->lists.budget_count; i++)
         if (settings->lists.budgets[i].most.len == 0)
-            return "budgets: each of them needs \"most\"";
+            return "budgets: each budget needs \"most\"";
     if (settings->people.say_again > settings->people.say_again_most)
-        return "people.say_again has to be at most people.say_again_most";
+        return "people.say_again must be at most people.say_again_most";
     return NULL;
 }
 

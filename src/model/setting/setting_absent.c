@@ -7,7 +7,7 @@
 #define ABSENT(name, aliases, part) \
     { name, SETTING_SPAN, 0, "", 0, 0, NULL, 0, aliases, part, NULL }
 #define LOOPS "loop detection"
-#define POOL "taking tasks from a pool by itself"
+#define POOL "taking tasks from a pool automatically"
 #define SECOND "the second level (overseer watch)"
 #define PLANNER "the planner"
 #define CARDS "choosing agents by their capabilities"

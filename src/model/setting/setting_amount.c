@@ -86,7 +86,7 @@ const char *amount_wrong(struct str text) {
     uint64_t amount;
     return amount_parse(text, &unit, &amount)
                ? NULL
-               : "has to be an amount, such as \"$400\", \"5M tokens\" or \"200 starts\"";
+               : "must be an amount, such as \"$400\", \"5M tokens\" or \"200 starts\"";
 }
 
 const char *money_wrong(struct str text) {
@@ -94,7 +94,7 @@ const char *money_wrong(struct str text) {
     uint64_t amount;
     return amount_parse(text, &unit, &amount) && unit == UNIT_MONEY
                ? NULL
-               : "has to be an amount of money, such as \"$2.50\"";
+               : "must be an amount of money, such as \"$2.50\"";
 }
 
 /* ---- scopes ---- */
@@ -114,8 +114,7 @@ const char *scope_wrong(struct str text) {
         if (str_equal(kind, str_of(NAMED[i])) && text.len <= LIMIT_SCOPE &&
             (!named || text.len > kind.len + 1))
             return NULL;
-    return "has to be fleet, day, goal, agent, team, account or model, the last four with a name "
-           "if you like, such as \"team/web\"";
+    return "must be fleet, day, goal, agent, team, account or model; the last four may have a name, such as \"team/web\"";
 }
 
 /* ---- hours ---- */
@@ -154,5 +153,5 @@ const char *hours_wrong(struct str text) {
     int64_t from, to;
     return hours_parse(text, &from, &to)
                ? NULL
-               : "has to be two times of the day, such as \"22:00-07:00\" or \"22:00-07:00 +02:00\"";
+               : "must be two times of the day, such as \"22:00-07:00\" or \"22:00-07:00 +02:00\"";
 }

@@ -3,14 +3,16 @@
 #include "ops/all.h"
 
 static const struct field PARAMS[] = {
-    PARAM("title", FIELD_TEXT, title, LIMIT_TITLE, FIELD_REQUIRED, "what is wanted, in one line"),
+    PARAM("title", FIELD_TEXT, title, LIMIT_TITLE, FIELD_REQUIRED,
+          "the title: what should be achieved, in one line"),
     PARAM("command", FIELD_TEXT, command, LIMIT_COMMAND, 0,
           "a shell command to run for it, at most once; exit status 0 completes the goal"),
     PARAM_ENUM("priority", priority, &PRIORITY_NAMES, 0, "low, normal, high or urgent"),
-    {"tags", FIELD_TEXTS, 0, FIELD_OF(op_args, tags), LIMIT_TAG, 0, NULL, "words to find it by",
+    {"tags", FIELD_TEXTS, 0, FIELD_OF(op_args, tags), LIMIT_TAG, 0, NULL, "tags, for searching",
      LIMIT_TAGS, NULL},
-    PARAM("key", FIELD_TEXT, key, LIMIT_KEY, 0,
-          "repeating the request with the same key gives the same goal, never a second one"),
+    PARAM(
+        "key", FIELD_TEXT, key, LIMIT_KEY, 0,
+        "repeating the request with the same key returns the same goal and never creates a second one"),
     PARAM_TRACE,
 };
 
@@ -34,9 +36,8 @@ static bool signal(struct op_call *call, const struct store_answer *answer, stru
 const struct op OP_GOAL_CREATE = {
     .name = "goal.create",
     .summary = "Create a goal, and run a command for it if one is given.",
-    .help =
-        "The answer comes when the goal is stored, and not before: it survives a crash from then on.\n"
-        "Example: overseer goal create \"tidy the changelog\" --command \"make changelog\"",
+    .help = "The command returns when the goal is stored: from then on it survives a crash.\n"
+            "Example: overseer goal create \"tidy the changelog\" --command \"make changelog\"",
     .kind = OP_WRITES,
     .may = MAY_MANAGE,
     OP_PARAMS(PARAMS),

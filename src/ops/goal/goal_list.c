@@ -9,11 +9,11 @@
 static const struct field PARAMS[] = {
     PARAM_ENUM("status", goal_status, &GOAL_STATUS_NAMES, 0,
                "active, paused, completed, cancelled or archived"),
-    PARAM_ENUM("state", display_state, &DISPLAY_STATE_NAMES, 0, "the one word that people see"),
+    PARAM_ENUM("state", display_state, &DISPLAY_STATE_NAMES, 0, "the display state"),
     PARAM("tag", FIELD_TEXT, tag, LIMIT_TAG, 0, "only goals with this tag"),
-    PARAM("search", FIELD_TEXT, search, LIMIT_SEARCH, 0, "words that the title has all of"),
-    PARAM("after", FIELD_TEXT, after, 64, 0, "the `next` of the page before"),
-    PARAM("limit", FIELD_U32, limit, 0, 0, "how many, at most 200; 50 if not said"),
+    PARAM("search", FIELD_TEXT, search, LIMIT_SEARCH, 0, "words that must all be in the title"),
+    PARAM("after", FIELD_TEXT, after, 64, 0, "the `next` of the previous page"),
+    PARAM("limit", FIELD_U32, limit, 0, 0, "how many, at most 200; default: 50"),
 };
 
 /* A position in the list: creation time and id of the last goal. */
@@ -47,9 +47,9 @@ static bool request(struct op_call *call, struct store_request *ret_request) {
     filter->tag = args->tag;
     filter->search = args->search;
     if (args->search.len > 0 && !has_word(args->search))
-        op_refuse(call, ERROR_INVALID, "\"search\" has no word in it.");
+        op_refuse(call, ERROR_INVALID, "\"search\" must contain a word.");
     if (args->after.len > 0 && !after_parse(args->after, filter))
-        op_refuse(call, ERROR_INVALID, "\"after\" is not the `next` of a page.");
+        op_refuse(call, ERROR_INVALID, "\"after\" must be the `next` of a previous page.");
     return true;
 }
 
@@ -76,7 +76,7 @@ static json_t *result(struct op_call *call, const struct store_answer *answer) {
 static const struct op_member MEMBERS[] = {
     {"goals", MEMBER_LIST, true,
      "goalId, title, state, status, priority, percent, createdAt, updatedAt"},
-    {"next", MEMBER_TEXT, false, "there are more: give this as `after`"},
+    {"next", MEMBER_TEXT, false, "there are more: pass this as `after`"},
 };
 
 const struct op OP_GOAL_LIST = {
@@ -115,7 +115,7 @@ static const struct op_member TALLY[DISPLAY_STATES] = {
 
 const struct op OP_GOAL_TALLY = {
     .name = "goal.tally",
-    .summary = "Say how many goals are queued, working, need you, are done …",
+    .summary = "Count the goals in each state: queued, working, needs you, done …",
     .help = "Example: overseer goal tally",
     .kind = OP_READS,
     .may = MAY_LOOK,

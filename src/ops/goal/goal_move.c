@@ -26,22 +26,22 @@ static bool signal(struct op_call *call, const struct store_answer *answer, stru
 
 const struct op OP_GOAL_PAUSE =
     MOVE("pause", GOAL_PAUSED, PARAMS, MAY_MANAGE,
-         "Begin nothing more for a goal; what runs may end.", " 01JC7Q4T9Z");
+         "Pause a goal: nothing new starts; running work may finish.", " 01JC7Q4T9Z");
 const struct op OP_GOAL_RESUME =
-    MOVE("resume", GOAL_ACTIVE, PARAMS, MAY_MANAGE, "Let a paused goal go on.", " 01JC7Q4T9Z");
+    MOVE("resume", GOAL_ACTIVE, PARAMS, MAY_MANAGE, "Resume a paused goal.", " 01JC7Q4T9Z");
 const struct op OP_GOAL_COMPLETE = MOVE("complete", GOAL_COMPLETED, WITH_REASON, MAY_HUMAN,
-                                        "Call a goal done by your own word, on the record.",
+                                        "Mark a goal as done yourself; this is recorded.",
                                         " 01JC7Q4T9Z --reason \"released by hand\"");
 const struct op OP_GOAL_REOPEN =
     MOVE("reopen", GOAL_ACTIVE, WITH_REASON, MAY_HUMAN, "Open a completed goal again.",
          " 01JC7Q4T9Z --reason \"it came back\"");
-const struct op OP_GOAL_CANCEL =
-    MOVE("cancel", GOAL_CANCELLED, PARAMS, MAY_MANAGE, "Stop a goal for good; what runs may end.",
-         " 01JC7Q4T9Z --reason \"not wanted any more\" --yes");
+const struct op OP_GOAL_CANCEL = MOVE("cancel", GOAL_CANCELLED, PARAMS, MAY_MANAGE,
+                                      "Cancel a goal for good; running work may finish.",
+                                      " 01JC7Q4T9Z --reason \"not wanted any more\" --yes");
 const struct op OP_GOAL_ARCHIVE =
     MOVE("archive", GOAL_ARCHIVED, PARAMS, MAY_MANAGE,
-         "Put a finished goal away; it can still be read.", " 01JC7Q4T9Z");
+         "Archive a finished goal; it can still be read.", " 01JC7Q4T9Z");
 const struct op OP_GOAL_RELEASE =
     MOVE("release", GOAL_STATUSES, WITH_REASON, MAY_HUMAN,
-         "Say that you have looked at what failed or is unconfirmed; it is not asked again.",
+         "Confirm that you have checked what failed or is unconfirmed; you are not asked again.",
          " 39FCW6H04A --reason \"it had been done\"");

@@ -4,9 +4,9 @@
 
 static const struct field PARAMS[] = {
     PARAM_GOAL(FIELD_REQUIRED),
-    PARAM("text", FIELD_TEXT, text, LIMIT_REPORT, FIELD_REQUIRED, "how it goes"),
+    PARAM("text", FIELD_TEXT, text, LIMIT_REPORT, FIELD_REQUIRED, "the report"),
     PARAM("key", FIELD_TEXT, key, LIMIT_KEY, 0,
-          "repeating the request with the same key reports it once"),
+          "repeating the request with the same key stores one report"),
     PARAM_TRACE,
 };
 
@@ -20,7 +20,7 @@ static bool signal(struct op_call *call, const struct store_answer *answer, stru
 
 const struct op OP_GOAL_REPORT = {
     .name = "goal.report",
-    .summary = "Add a progress report to a goal. It is kept as said, and proves nothing.",
+    .summary = "Add a progress report to a goal. It is stored as given and proves nothing.",
     .help = "Example: overseer goal report 01JC7Q4T9Z \"half of the files are converted\"",
     .kind = OP_WRITES,
     .may = MAY_MANAGE | MAY_RUN,

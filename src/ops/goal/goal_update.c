@@ -6,10 +6,11 @@
 
 static const struct field PARAMS[] = {
     PARAM_GOAL(FIELD_REQUIRED),
-    PARAM("title", FIELD_TEXT, title, LIMIT_TITLE, 0, "what is wanted, in one line"),
+    PARAM("title", FIELD_TEXT, title, LIMIT_TITLE, 0,
+          "the title: what should be achieved, in one line"),
     PARAM_ENUM("priority", priority, &PRIORITY_NAMES, 0, "low, normal, high or urgent"),
     {"tags", FIELD_TEXTS, 0, FIELD_OF(op_args, tags), LIMIT_TAG, 0, NULL,
-     "words to find it by, all of them", LIMIT_TAGS, NULL},
+     "all tags; they replace the old ones", LIMIT_TAGS, NULL},
     PARAM_REASON(0),
     PARAM_KEY,
     PARAM_TRACE,
@@ -56,7 +57,7 @@ static bool signal(struct op_call *call, const struct store_answer *answer, stru
 const struct op OP_GOAL_UPDATE = {
     .name = "goal.update",
     .summary = "Change a goal's title, priority, tags or definition.",
-    .help = "What is not given stays as it was.\n"
+    .help = "Fields that are not given stay as they were.\n"
             "Example: overseer goal update 01JC7Q4T9Z --priority high",
     .kind = OP_WRITES,
     .may = MAY_MANAGE,

@@ -13,7 +13,8 @@ static const struct field PARAMS[] = {
     {"nodes", FIELD_ROWS, 0, FIELD_OF(op_args, plan.rows), 0, FIELD_REQUIRED, NULL,
      "phases, tasks and subtasks: id, parentId, tier, name, acceptanceCriteria, dependsOn …",
      LIMIT_NODES, &PLAN_ROW},
-    PARAM_ENUM("mode", mode, &MODE_NAMES, 0, "draft only says what would change; apply does it"),
+    PARAM_ENUM("mode", mode, &MODE_NAMES, 0,
+               "draft only shows what would change; apply changes the plan"),
     PARAM_VERSION,
     PARAM_ENUM("why", why, &REASON_NAMES, 0, "replan, human_edit …"),
     PARAM_REASON(0),
@@ -73,9 +74,9 @@ static bool signal(struct op_call *call, const struct store_answer *answer, stru
 
 static const struct op_member MEMBERS[] = {
     {"goalId", MEMBER_TEXT, false, "the goal whose plan it is"},
-    {"version", MEMBER_NUMBER, false, "of the goal, now"},
+    {"version", MEMBER_NUMBER, false, "version of the goal, afterwards"},
     {"seq", MEMBER_NUMBER, false, "of the newest record"},
-    {"forwarded", MEMBER_FLAG, false, "kept for the host that owns the goal, and applied there"},
+    {"forwarded", MEMBER_FLAG, false, "stored for the host that owns the goal, which applies it"},
     {"mode", MEMBER_TEXT, false, "draft: nothing was stored"},
     {"wouldBeVersion", MEMBER_NUMBER, false, "of the plan, if it were applied"},
     {"change", MEMBER_TEXT, false, "which nodes would be added, removed and changed"},
@@ -84,14 +85,14 @@ static const struct op_member MEMBERS[] = {
 
 const struct op OP_PLAN_APPLY = {
     .name = "plan.apply",
-    .summary = "Give a goal its plan, or a new version of it; or try one out with --mode draft.",
+    .summary = "Set a goal's plan or a new version of it, or preview one with --mode draft.",
     .help =
-        "Nodes that are named again keep their state; those left out are retired. --version is the version\n"
-        "that you saw: if the plan has moved on since, nothing is changed.\n"
-        "A node may name files that have to be there before it is done, checked in a clean checkout:\n"
+        "Nodes with an existing id keep their state; nodes that are left out are retired. --version is the version\n"
+        "that you read: if the plan has changed since, nothing is changed.\n"
+        "A node may name files that must exist before it is done, which are checked in a clean checkout:\n"
         "\"artifacts\": [{\"path\": \"out/report.json\", \"json\": true, \"minItems\": 3, \"requiredKeys\": [\"id\"]}].\n"
-        "\"onFailure\" says what follows if they are not: mend (its agent is told, and goes on), retry_once, escalate\n"
-        "or fail. \"requireCompletionReport\" asks for report_completion, too. `overseer plan show` has what the checks said.\n"
+        "\"onFailure\" says what happens if they do not: mend (its agent is told and continues), retry_once, escalate\n"
+        "or fail. \"requireCompletionReport\" also requires report_completion. `overseer plan show` shows the results of the checks.\n"
         "Example: overseer plan apply 01JC7Q4T9Z --nodes @plan.json --version 1",
     .kind = OP_WRITES,
     .may = MAY_MANAGE | MAY_RUN, /* PLAN-23: the policy says which runs */

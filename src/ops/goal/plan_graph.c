@@ -60,14 +60,14 @@ static json_t *recommend(struct op_call *call, const struct store_answer *answer
 
 static const struct op_member INSIGHTS[] = {
     {"criticalPath", MEMBER_LIST, true, "nodes, first to last"},
-    {"criticalMinutes", MEMBER_NUMBER, true, "how long they take at least"},
-    {"workMinutes", MEMBER_NUMBER, true, "all that is left"},
+    {"criticalMinutes", MEMBER_NUMBER, true, "their total duration in minutes"},
+    {"workMinutes", MEMBER_NUMBER, true, "total of all open nodes, in minutes"},
     {"bottlenecks", MEMBER_LIST, true, "a node, and how many wait for it"},
     {"parallel", MEMBER_LIST, true, "nodes that can be worked on now"},
-    {"leaves", MEMBER_OBJECT, true, "how many stand where"},
+    {"leaves", MEMBER_OBJECT, true, "number of nodes in each status"},
 };
 static const struct op_member RECOMMEND[] = {
-    {"next", MEMBER_LIST, true, "a node, its score, and what speaks for it; best first"},
+    {"next", MEMBER_LIST, true, "a node, its score, and the reasons; best first"},
 };
 
 const struct op OP_PLAN_INSIGHTS = {
@@ -87,7 +87,7 @@ const struct op OP_PLAN_INSIGHTS = {
 
 const struct op OP_PLAN_RECOMMEND = {
     .name = "plan.recommend",
-    .summary = "Rank the work that is ready, with what speaks for each.",
+    .summary = "Rank the nodes that are ready, with the reasons for each.",
     .help = "Example: overseer plan recommend 01JC7Q4T9Z",
     .kind = OP_READS,
     .may = MAY_ALL,

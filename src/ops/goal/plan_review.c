@@ -49,6 +49,6 @@ const struct op OP_PLAN_APPROVE =
     OP("approve", MAY_HUMAN, "Accept the plan that waits for you.", show_request, approve);
 const struct op OP_PLAN_REJECT =
     OP("reject", MAY_HUMAN,
-       "Decline the plan that waits for you, or say that the plan stands as it is.", NULL, reject);
+       "Reject the plan that waits for you, or confirm that the current plan stays.", NULL, reject);
 const struct op OP_PLAN_REVIEW =
-    OP("review", MAY_MANAGE | MAY_RUN, "Ask that somebody looks at the plan.", NULL, review);
+    OP("review", MAY_MANAGE | MAY_RUN, "Ask a person to review the plan.", NULL, review);

@@ -16,9 +16,9 @@ static json_t *result(struct op_call *call, const struct store_answer *answer) {
 static const struct op_member MEMBERS[] = {
     {"planId", MEMBER_TEXT, true, "which"},
     {"version", MEMBER_NUMBER, true, "counts its changes; 0: there is no plan"},
-    {"percent", MEMBER_NUMBER, true, "of it that is done"},
-    {"reviewNeeded", MEMBER_FLAG, true, "somebody should look at it"},
-    {"proposalWaits", MEMBER_FLAG, true, "a new version waits for a person"},
+    {"percent", MEMBER_NUMBER, true, "percent that is done"},
+    {"reviewNeeded", MEMBER_FLAG, true, "a review was requested"},
+    {"proposalWaits", MEMBER_FLAG, true, "a new version waits for approval"},
     {"phases", MEMBER_LIST, true, "each with its tasks, each with its subtasks"},
 };
 

@@ -21,7 +21,7 @@ const struct op OP_WORK_ADD = {
     .name = "work.add",
     .summary = "Add a phase, task or subtask to a goal's plan.",
     .help =
-        "Without --id it gets the next free one. A node that was done is open again when work joins below it.\n"
+        "Without --id it gets the next free id. A node that was done becomes open again when work is added below it.\n"
         "Example: overseer work add 01JC7Q4T9Z --tier subtask --parent-id T1.1 --name \"write the tests\""
         " --acceptance-criteria \"make check passes\"",
     .kind = OP_WRITES,

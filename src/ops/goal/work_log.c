@@ -10,25 +10,24 @@
 
 #define WHICH \
     PARAM_GOAL(FIELD_REQUIRED), PARAM("assignment", FIELD_TEXT, assignment, 16, 0, \
-                                      "which attempt, such as A_3; the newest, if not said")
+                                      "the attempt, such as A_3; default: the newest")
 
 static const struct field LOG[] = {
     WHICH,
-    PARAM("from", FIELD_UINT, from, 0, 0, "where to begin: `next` of the page before"),
+    PARAM("from", FIELD_UINT, from, 0, 0, "where to begin: `next` of the previous page"),
     PARAM("last", FIELD_FLAG, last, 0, 0, "only the newest page"),
 };
 static const struct field DIFF[] = {
     WHICH,
     PARAM("worktree", FIELD_FLAG, worktree, 0, 0,
-          "its worktree as it is now, also while a commit waits to land"),
+          "show the current worktree, even while a commit waits to land"),
 };
 
 #define ATTEMPT \
-    {"goalId", MEMBER_TEXT, true, "which goal"}, \
-        {"assignmentId", MEMBER_TEXT, false, \
-         "which attempt; none: nobody was given the work yet"}, \
-        {"workNodeId", MEMBER_TEXT, false, "which task"}, {"agentId", MEMBER_TEXT, false, "who"}, \
-        {"runId", MEMBER_TEXT, false, "which run"}, { \
+    {"goalId", MEMBER_TEXT, true, "the goal"}, \
+        {"assignmentId", MEMBER_TEXT, false, "the attempt; empty: the work is not assigned yet"}, \
+        {"workNodeId", MEMBER_TEXT, false, "the task"}, {"agentId", MEMBER_TEXT, false, "who"}, \
+        {"runId", MEMBER_TEXT, false, "the run"}, { \
         "over", MEMBER_FLAG, true, "the attempt is over" \
     }
 
@@ -36,22 +35,22 @@ static const struct op_member LOG_MEMBERS[] = {
     ATTEMPT,
     {"lines", MEMBER_LIST, true, "at, kind (said, told, tool, asks, ended, failed) and text"},
     {"next", MEMBER_NUMBER, true, "`from` of the next page"},
-    {"more", MEMBER_FLAG, true, "there is more already"},
-    {"terminal", MEMBER_TEXT, false, "of an agent in a terminal: the socket of its tmux server"},
+    {"more", MEMBER_FLAG, true, "there is more output already"},
+    {"terminal", MEMBER_TEXT, false, "for an agent in a terminal: the socket of its tmux server"},
 };
 static const struct op_member DIFF_MEMBERS[] = {
     ATTEMPT,
     {"base", MEMBER_TEXT, true,
-     "what it is compared with: the target's tip, or what it began with; empty: no worktree"},
+     "the base of the diff: the target's tip, or the commit that it started from; empty: no worktree"},
     {"commit", MEMBER_TEXT, true, "the commit that waits to land; or everything as it is now"},
-    {"waits", MEMBER_FLAG, true, "that commit passed its checks and is what lands"},
-    {"moved", MEMBER_FLAG, true, "the worktree has changed since: this is not what is in it now"},
+    {"waits", MEMBER_FLAG, true, "that commit passed its checks and will land"},
+    {"moved", MEMBER_FLAG, true, "the worktree has changed since that commit"},
     {"added", MEMBER_LIST, true, "commits that the target gets: commit, subject"},
-    {"files", MEMBER_NUMBER, true, "how many changed"},
-    {"insertions", MEMBER_NUMBER, true, "lines that are new"},
-    {"deletions", MEMBER_NUMBER, true, "lines that are gone"},
-    {"diff", MEMBER_TEXT, true, "as git shows it"},
-    {"cut", MEMBER_FLAG, true, "there is more than is shown"},
+    {"files", MEMBER_NUMBER, true, "number of changed files"},
+    {"insertions", MEMBER_NUMBER, true, "lines added"},
+    {"deletions", MEMBER_NUMBER, true, "lines removed"},
+    {"diff", MEMBER_TEXT, true, "the diff in git's format"},
+    {"cut", MEMBER_FLAG, true, "the diff is truncated"},
 };
 
 static json_t *attempt_json(struct id goal, uint32_t n, struct str node, struct str agent,
@@ -150,9 +149,10 @@ static json_t *diff_result(struct op_call *call, const struct store_answer *answ
 
 const struct op OP_WORK_LOG = {
     .name = "work.log",
-    .summary = "Show what an agent said and did, a page at a time.",
-    .help = "Words of one attempt at a goal, without secrets, as long as its host keeps them.\n"
-            "Example: overseer work log 01JC7Q4T9Z --last",
+    .summary = "Show an agent's output and tool calls, a page at a time.",
+    .help =
+        "This is the output of one attempt, with secrets redacted, as long as its host keeps it.\n"
+        "Example: overseer work log 01JC7Q4T9Z --last",
     .kind = OP_READS,
     .may = MAY_LOOK,
     OP_PARAMS(LOG),
@@ -167,7 +167,7 @@ const struct op OP_WORK_DIFF = {
     .slow = true,
     .summary = "Show what an agent has changed: the commit that waits to land, or its worktree.",
     .help =
-        "While a commit waits to land: exactly that commit, against the tip of its target, commit by commit. Before that: everything in its worktree, also what it has not committed, against what it began with. Nothing is changed by looking.\n"
+        "While a commit waits to land, this shows exactly that commit against the tip of its target, commit by commit. Before that, it shows everything in the worktree, including uncommitted changes, against the commit that it started from. Nothing is changed.\n"
         "Example: overseer work diff 01JC7Q4T9Z",
     .kind = OP_READS,
     .may = MAY_LOOK,

@@ -23,12 +23,12 @@ static const struct field BLOCK[] = {
     REST};
 static const struct field OVERRIDE[] = {
     NODE_AND_GOAL,
-    PARAM_ENUM("status", status, &NODE_STATUS_NAMES, FIELD_REQUIRED, "what it is to be"),
+    PARAM_ENUM("status", status, &NODE_STATUS_NAMES, FIELD_REQUIRED, "the new status"),
     PARAM_REASON(FIELD_REQUIRED), REST};
 
 static const struct field UPDATES[] = {
     NODE_AND_GOAL,
-    PARAM_ENUM("status", status, &NODE_STATUS_NAMES, FIELD_REQUIRED, "what it becomes"),
+    PARAM_ENUM("status", status, &NODE_STATUS_NAMES, FIELD_REQUIRED, "the new status"),
     PARAM_REASON(0),
     PARAM_ENUM("by", blocked, &BLOCKED_NAMES, 0, "blocked: person, credential, external …"),
     PARAM("evidence", FIELD_TEXT, text, LIMIT_REPORT, 0, "done: a commit, a test, a handoff"),
@@ -55,7 +55,7 @@ static bool goal_is_clear(struct op_call *call, const struct store_answer *answe
         return op_refuse(call, ERROR_NOT_FOUND, "No goal has a node %.*s.",
                          STR_ARG(call->args.node));
     op_refuse(call, ERROR_INVALID,
-              "Several goals have a node %.*s; say which with --goal:", STR_ARG(call->args.node));
+              "Several goals have a node %.*s; choose one with --goal:", STR_ARG(call->args.node));
     return view_name_found(call, answer);
 }
 
@@ -88,30 +88,31 @@ static bool signal(struct op_call *call, const struct store_answer *answer, stru
     }
 
 const struct op OP_WORK_START = MOVE("start", NODE_IN_PROGRESS, PARAMS, MAY_MANAGE | MAY_RUN,
-                                     "Say that work on a node has begun.", "");
+                                     "Mark a node as in progress.", "");
 const struct op OP_WORK_BLOCK = MOVE("block", NODE_BLOCKED, BLOCK, MAY_MANAGE | MAY_RUN,
-                                     "Say that a node cannot go on, and by what it is blocked.",
+                                     "Mark a node as blocked, with the reason.",
                                      " --by credential --reason \"needs OPENAI_API_KEY in .env\"");
 const struct op OP_WORK_UNBLOCK =
-    MOVE("unblock", NODE_QUEUED, PARAMS, MAY_MANAGE, "Let a blocked node go on.", "");
+    MOVE("unblock", NODE_QUEUED, PARAMS, MAY_MANAGE, "Unblock a node.", "");
 const struct op OP_WORK_DONE =
-    MOVE("done", NODE_DONE, DONE, MAY_MANAGE, "Call a node done by your own word, on the record.",
+    MOVE("done", NODE_DONE, DONE, MAY_MANAGE, "Mark a node as done yourself; this is recorded.",
          " --reason \"checked by hand\"");
 const struct op OP_WORK_CANCEL =
     MOVE("cancel", NODE_CANCELLED, PARAMS, MAY_MANAGE,
-         "Stop a node for good, and everything open below it.", " --yes");
-const struct op OP_WORK_OVERRIDE = MOVE("override", NODE_STATUSES, OVERRIDE, MAY_MANAGE,
-                                        "Set a node's status past the table, on the record.",
-                                        " --status queued --reason \"the agent is gone\"");
+         "Cancel a node for good, and every open node below it.", " --yes");
+const struct op OP_WORK_OVERRIDE =
+    MOVE("override", NODE_STATUSES, OVERRIDE, MAY_MANAGE,
+         "Set a node's status regardless of the allowed transitions; this is recorded.",
+         " --status queued --reason \"the agent is gone\"");
 const struct op OP_WORK_FOLLOW =
     MOVE("follow", NODE_STATUSES, PARAMS, MAY_MANAGE,
-         "Take an override back: the node follows its children again.", "");
+         "Remove an override: the node follows its children again.", "");
 /* API-03: any move that the table allows, named by its target status. */
 const struct op OP_WORK_UPDATE =
     MOVE("update", NODE_STATUSES, UPDATES, MAY_MANAGE,
-         "Move a node to a status that may follow its own.", " --status in_progress");
+         "Move a node to a status that its current status allows.", " --status in_progress");
 /* RECOVER-11: the agent that works on it is stopped, and the node is started anew. */
 const struct op OP_WORK_RETRY =
     MOVE("retry", NODE_STATUSES, PARAMS, MAY_HUMAN,
-         "Begin a task once more, with a new attempt; what was tried before stays on the record.",
+         "Retry a task with a new attempt; earlier attempts stay recorded.",
          " --reason \"the key is there now\"");

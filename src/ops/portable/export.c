@@ -319,7 +319,7 @@ bool export_write(struct walk *walk, FILE *to, struct export_report *ret, char *
     json_count_memory();
     json_ran_short();
     if (!store_is_complete(walk)) {
-        snprintf(error, error_size, "The store is only half filled: %s.", LOAD_MARK);
+        snprintf(error, error_size, "The store is incomplete: %s.", LOAD_MARK);
         return false;
     }
     fprintf(to, "{\n\"version\": %d,\n", EXPORT_VERSION);
@@ -336,7 +336,7 @@ bool export_write(struct walk *walk, FILE *to, struct export_report *ret, char *
     else if (!written)
         snprintf(error, error_size, "The document cannot be written.");
     else if (out.failed)
-        snprintf(error, error_size, "There is no memory to write the document.");
+        snprintf(error, error_size, "Out of memory while writing the document.");
     return written && !out.failed && !walk_failed(walk);
 }
 
@@ -357,11 +357,11 @@ void export_describe(FILE *to) {
     for (size_t i = 0; i < ITEM_COUNT; i++)
         fprintf(to, "| `%s%s` | %s |\n", ITEMS[i].ours ? "overseer." : "", ITEMS[i].collection,
                 ITEMS[i].text);
-    shape_describe(to, "A goal: where it stands", &GOAL_HOT, false);
+    shape_describe(to, "A goal: its state", &GOAL_HOT, false);
     shape_describe(to, "A goal: `overseer.hot`", &GOAL_HOT, true);
-    shape_describe(to, "A goal: what is wanted", &GOAL_TEXT, false);
-    shape_describe(to, "A node of a plan: its words", &NODE_TEXT, false);
-    shape_describe(to, "A node of a plan: where it stands", &NODE, false);
+    shape_describe(to, "A goal: its definition", &GOAL_TEXT, false);
+    shape_describe(to, "A node of a plan: its text", &NODE_TEXT, false);
+    shape_describe(to, "A node of a plan: its state", &NODE, false);
     for (size_t i = 0; i < ITEM_COUNT; i++)
         if (ITEMS[i].table >= TABLE_PART) {
             const struct part_row *part = &PART[ITEMS[i].table - TABLE_PART];

@@ -219,7 +219,7 @@ static bool text_put(struct goal_rows *rows, struct id goal, struct str body, st
     struct table_row row = row_new(TABLE_TEXT, reading->arena);
     struct hash hash = sha256(body);
     if (!hash_equal(&hash, &named))
-        return reading_refuse(reading, "its words are not those that its hash names");
+        return reading_refuse(reading, "its text does not match its hash");
     row_set(&row, "goal_id", cell_of_id(goal, reading->arena));
     row_set(&row, "hash", cell_of_hash(hash, reading->arena));
     row_set(&row, "body", cell_of_bytes(body));
@@ -273,7 +273,7 @@ static bool tags_take(struct reading *reading, const json_t *item, const struct 
         row_set(&row, "created_at", row_cell(view, "created_at"));
         row_set(&row, "goal_id", row_cell(view, "goal_id"));
         if (rows_match(rows, &row))
-            return reading_refuse(reading, "the tag \"%.*s\" is there twice", STR_ARG(tags.at[i]));
+            return reading_refuse(reading, "the tag \"%.*s\" occurs twice", STR_ARG(tags.at[i]));
         goal_rows_add(rows, &row);
     }
     return true;
@@ -374,7 +374,7 @@ static bool raws_take(struct reading *reading, const json_t *ours, const char *n
         if (!raw_take(reading, json_array_get(list, i), &row))
             return false;
         if (!raw_is_ours(&row, goal))
-            return reading_refuse(reading, "it is a row of something else");
+            return reading_refuse(reading, "it is a row of another table");
         if (strcmp(name, "gone") == 0)
             rows_remove(rows, &row);
         else
@@ -390,7 +390,7 @@ bool goal_item_read(struct reading *reading, const json_t *item, struct goal_row
     struct goal *goal = arena_new(reading->arena, struct goal, 1);
     const json_t *ours = json_object_get(item, "overseer");
     if (!json_is_object(item) || !json_is_object(ours))
-        return reading_refuse(reading, "it has to be an object with \"overseer\" in it");
+        return reading_refuse(reading, "it must be an object with the member \"overseer\"");
     size_t before = reading_enter(reading, "goalId");
     if (!goal_id_read(reading, json_object_get(item, "goalId"), &goal->id))
         return false;

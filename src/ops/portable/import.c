@@ -44,7 +44,7 @@ bool import_tally(struct import *import, int64_t host, int64_t display_state) {
     while (at < import->tally_count && import->tallies[at].host != host)
         at++;
     if (at == IMPORT_TALLIES || display_state < 0 || display_state >= DISPLAY_STATES)
-        return reading_refuse(&import->reading, "its owner or its face is none that there can be");
+        return reading_refuse(&import->reading, "its owner or its face is out of range");
     if (!import->tallies)
         import->tallies = arena_new(&import->kept, struct tally_line, IMPORT_TALLIES);
     if (at == import->tally_count)
@@ -74,9 +74,8 @@ static bool import_goal_met(struct import *import, struct id id) {
     if (import->goals.count >= IMPORT_IDS || import->pass != PASS_CHECK)
         return true;
     if (map_get(&import->goals, id))
-        return reading_refuse(&import->reading, "this goal is there twice");
-    return map_put(&import->goals, id, &there) ||
-           reading_refuse(&import->reading, "there is no memory");
+        return reading_refuse(&import->reading, "this goal occurs twice");
+    return map_put(&import->goals, id, &there) || reading_refuse(&import->reading, "out of memory");
 }
 
 static bool tallies_put(struct import *import) {
@@ -115,7 +114,7 @@ static bool goal_put(struct import *import, const char *key, const json_t *item)
     if (strcmp(key, json_is_string(json_object_get(item, "goalId"))
                         ? json_string_value(json_object_get(item, "goalId"))
                         : "") != 0)
-        return reading_refuse(&import->reading, "its goalId is not what it is filed under");
+        return reading_refuse(&import->reading, "its goalId differs from its key");
     return goal_id_read(&import->reading, json_object_get(item, "goalId"), &id) &&
            import_goal_met(import, id) && goal_item_read(&import->reading, item, &rows) &&
            goal_rows_put(import, &rows);
@@ -151,7 +150,7 @@ static bool admission_survey(struct import *import, const struct item_kind *kind
     struct table_row row;
     return item_read(kind, &import->reading, item, &row) &&
            (map_put(&import->goals, cell_id(&row, "goal_id"), &there) ||
-            reading_refuse(&import->reading, "there is no memory"));
+            reading_refuse(&import->reading, "out of memory"));
 }
 
 static bool entry_handle(struct import *import, const struct item_kind *kind, const char *key) {
@@ -190,8 +189,7 @@ static bool collection_scan(struct import *import, const struct item_kind *kind)
         reading_leave(&import->reading, inside);
     }
     if (i > 0 && import->plain && kind != &GOALS && kind->table < TABLE_PART)
-        import_warn(import,
-                    "%s: its %zu entries are left out; the log of what is imported begins anew",
+        import_warn(import, "%s: its %zu entries are skipped; the imported goals start a new log",
                     import->reading.path, i);
     reading_leave(&import->reading, before);
     return true;
@@ -204,8 +202,8 @@ static bool version_read(struct import *import) {
     json_int_t version = json_integer_value(value);
     bool good = json_is_integer(value) && version >= 1 && version <= EXPORT_VERSION;
     json_decref(value);
-    return good ||
-           scan_refuse(&import->scan, "this build reads versions 1 and 2 of such a document");
+    return good || scan_refuse(&import->scan,
+                               "the version is not supported; this build reads versions 1 and 2");
 }
 
 static bool store_read(struct import *import) {
@@ -216,7 +214,7 @@ static bool store_read(struct import *import) {
     json_decref(import->store);
     import->store = scan_parse(&import->scan);
     return json_is_object(import->store) ||
-           scan_refuse(&import->scan, "\"store\" has to be an object");
+           scan_refuse(&import->scan, "\"store\" must be an object");
 }
 
 static bool format_read(struct import *import) {
@@ -233,8 +231,8 @@ static bool unknown_skip(struct import *import, const char *name, bool ours) {
     if (!scan_value(&import->scan))
         return false;
     if (import->pass == PASS_CHECK)
-        import_warn(import, "line %lu: \"%s%.64s\" is not part of such a document and is left out",
-                    import->scan.item_line, ours ? "overseer." : "", name);
+        import_warn(import, "line %lu: \"%s%.64s\" is unknown and skipped", import->scan.item_line,
+                    ours ? "overseer." : "", name);
     return true;
 }
 
@@ -273,7 +271,7 @@ static bool name_is_new(struct import *import, char (*seen)[SCAN_KEY], uint32_t 
                         const char *name) {
     for (uint32_t i = 0; i < *count; i++)
         if (strcmp(seen[i], name) == 0)
-            return scan_refuse(&import->scan, "this member is there twice");
+            return scan_refuse(&import->scan, "this member occurs twice");
     if (*count == MEMBERS)
         return scan_refuse(&import->scan, "there are too many members");
     snprintf(seen[(*count)++], SCAN_KEY, "%s", name);
@@ -338,7 +336,7 @@ static bool task_line(struct import *import, struct str line, uint64_t number) {
     if (task_read(line, &done, &title))
         return plain_task(import, title, done, number);
     if (!line_is_empty(line))
-        import_warn(import, "line %llu is no task and is left out: %.*s",
+        import_warn(import, "line %llu is not a task and is skipped: %.*s",
                     (unsigned long long)number, STR_ARG(str_cut_utf8(line, 80)));
     return true;
 }
@@ -356,7 +354,8 @@ static bool tasks_read(struct import *import) {
         arena_reset(&import->arena);
     }
     if (good && import->report.goals == 0)
-        good = reading_refuse(&import->reading, "there is no line such as \"- [ ] do this\"");
+        good = reading_refuse(&import->reading,
+                              "there is no task; a task is a line such as \"- [ ] do this\"");
     return good || refuse(import);
 }
 
@@ -432,7 +431,7 @@ static void chains_check(const char *where, char *what, size_t size) {
     if (report.failed)
         snprintf(what, size, "the log cannot be read again: %.400s", report.why);
     else if (first.what[0])
-        snprintf(what, size, "the events of %s do not hold from number %llu on: %.400s", goal,
+        snprintf(what, size, "the events of %s are inconsistent from number %llu on: %.400s", goal,
                  (unsigned long long)first.seq, first.what);
 }
 
@@ -459,8 +458,8 @@ static bool store_fill(struct import *import) {
     load_abandon(import->load);
     if (!load_undo(store, undo, sizeof undo)) {
         size_t used = strlen(import->error);
-        snprintf(import->error + used, import->error_size - used,
-                 " The store stays half filled: %s", undo);
+        snprintf(import->error + used, import->error_size - used, " The store stays incomplete: %s",
+                 undo);
     }
     return false;
 }
@@ -490,7 +489,7 @@ bool import_run(const struct import_options *options, struct import_report *ret,
     struct import import = {.options = options, .error = error, .error_size = error_size};
     json_count_memory();
     json_ran_short();
-    snprintf(error, error_size, "There is no memory to read the document.");
+    snprintf(error, error_size, "Out of memory while reading the document.");
     bool good = !options->store || (import.own = own_read(&import));
     good = good && document_check(&import);
     if (good && options->store)

@@ -125,7 +125,7 @@ static struct plain_goal *goal_make(struct import *import, struct id id) {
     struct plain *plain = import->plain;
     struct arena *kept = &import->kept;
     if (map_get(&plain->by_id, id)) {
-        reading_refuse(&import->reading, "this goal is there twice");
+        reading_refuse(&import->reading, "this goal occurs twice");
         return NULL;
     }
     if (plain->count == IMPORT_GOALS) {
@@ -139,7 +139,7 @@ static struct plain_goal *goal_make(struct import *import, struct id id) {
     goal->goal.id = id;
     import->report.goals++;
     if (!map_put(&plain->by_id, id, goal)) {
-        reading_refuse(&import->reading, "there is no memory");
+        reading_refuse(&import->reading, "out of memory");
         return NULL;
     }
     return goal;
@@ -153,7 +153,7 @@ static struct id id_of_key(struct import *import, const char *key) {
     char text[GOAL_ID_TEXT + 1];
     id = id_derive(STR("import"), str_of(key));
     goal_id_format(id, text);
-    import_warn(import, "%s is no id of ours; the goal is %s here", import->reading.path, text);
+    import_warn(import, "%s is not a valid id; the goal becomes %s", import->reading.path, text);
     return id;
 }
 
@@ -201,8 +201,7 @@ void plain_unknown(struct import *import, const json_t *object,
     json_t *value;
     json_object_foreach((json_t *)(uintptr_t)object, name, value) {
         if (!known(name, of))
-            import_warn(import, "%s.%.64s is not known here and is left out", import->reading.path,
-                        name);
+            import_warn(import, "%s.%.64s is unknown and skipped", import->reading.path, name);
     }
 }
 
@@ -244,9 +243,10 @@ static bool status_reach(struct import *import, struct plain_goal *goal, const s
     bool through = to == GOAL_ARCHIVED && goal->goal.status != GOAL_COMPLETED;
     if (to == GOAL_ACTIVE) {
         if (goal->goal.status != GOAL_ACTIVE)
-            import_warn(import,
-                        "%s: its status is active, but all of its plan is done: it is completed",
-                        import->reading.path);
+            import_warn(
+                import,
+                "%s: its status is active, but its whole plan is done: it is imported as completed",
+                import->reading.path);
         return true;
     }
     move.to = through ? GOAL_COMPLETED : to;
@@ -261,7 +261,7 @@ bool plain_goal(struct import *import, const char *key, const json_t *item) {
     struct goal given = {0};
     struct signal create = {.kind = SIGNAL_GOAL_CREATE, .host = import->options->host};
     if (!json_is_object(item))
-        return reading_refuse(reading, "it has to be an object");
+        return reading_refuse(reading, "it must be an object");
     struct plain_goal *goal = goal_make(import, id_of_key(import, key));
     if (!goal || !create_read(import, item, &create, &given))
         return false;
@@ -340,7 +340,7 @@ bool plain_part(struct import *import, enum part_kind kind, const char *key, con
     const char *name = json_string_value(json_object_get(item, "goalId"));
     struct id id;
     if (!name) {
-        import_warn(import, "%s names no goal and is left out", import->reading.path);
+        import_warn(import, "%s names no goal and is skipped", import->reading.path);
         return true;
     }
     if (!goal_id_parse(str_of(name), &id))

@@ -80,7 +80,7 @@ static bool row_read(struct plain_rows *in, json_t *item, enum tier tier, struct
         .type = FIELD_TEXTS, .cap = LIMIT_NODE_ID, .most = LIMIT_DEPENDS};
     struct reading *reading = &in->import->reading;
     if (!json_is_object(item) || in->count == LIMIT_NODES)
-        return reading_refuse(reading, "it has to be an object, and at most %d of them",
+        return reading_refuse(reading, "it must be an object, and there may be at most %d",
                               LIMIT_NODES);
     struct plan_row *row = &in->rows[in->count];
     struct given *given = &in->given[in->count++];
@@ -106,7 +106,7 @@ static bool rows_read(struct plain_rows *in, const json_t *list, enum tier tier,
                       struct str parent) {
     struct reading *reading = &in->import->reading;
     if (list && !json_is_array(list))
-        return reading_refuse(reading, "it has to be a list");
+        return reading_refuse(reading, "it must be a list");
     for (size_t i = 0; i < json_array_size(list); i++) {
         json_t *item = json_array_get(list, i);
         size_t before = reading_entry(reading, i);
@@ -166,7 +166,7 @@ static void parents_compare(struct plain_rows *in, const struct plain_goal *goal
         const struct node *node = plan_find(&goal->plan, in->rows[i].id);
         enum node_status given = in->given[i].node.status;
         if (node && node->status != given && (RANK[given] >= 0 || RANK[node->status] >= 0))
-            import_warn(in->import, "%s: node %s is said to be %s; by its plan it is %s",
+            import_warn(in->import, "%s: node %s has the status %s; its plan implies %s",
                         in->import->reading.path, node->id, NODE_STATUS[given].name,
                         NODE_STATUS[node->status].name);
     }

@@ -72,7 +72,7 @@ static bool type_take(struct reading *reading, const json_t *value, struct table
     if (json_is_string(value) && !names_find(&RECORD_NAMES, name, &type))
         return reading_refuse(reading, "there is no such type of event");
     if (!json_is_string(value) && !json_is_integer(value))
-        return reading_refuse(reading, "it has to be the name of an event");
+        return reading_refuse(reading, "it must be the name of an event");
     row_set(row, "type", cell_of_int(json_is_string(value) ? type : json_integer_value(value)));
     reading_leave(reading, before);
     return true;
@@ -129,7 +129,7 @@ static bool n_take(struct reading *reading, const json_t *of, struct table_row *
     size_t before = reading_enter(reading, "n");
     const json_t *n = json_object_get(of, "n");
     if (!json_is_integer(n))
-        return reading_refuse(reading, "it has to be a number");
+        return reading_refuse(reading, "it must be a number");
     if (!field_take(reading, &N, n, ret))
         return false;
     reading_leave(reading, before);
@@ -212,7 +212,8 @@ bool row_is_admission(const struct table_row *row) {
 
 static bool admission_read(struct reading *reading, const json_t *item, struct table_row *row) {
     return row_take(reading, item, row) &&
-           (row_is_admission(row) || reading_refuse(reading, "it is not the desk of a host"));
+           (row_is_admission(row) ||
+            reading_refuse(reading, "it is not the admission row of a host"));
 }
 
 /* ---- effects ---- */
@@ -278,9 +279,9 @@ static bool effect_read(struct reading *reading, const json_t *item, struct tabl
 #define LIVE_TABLE(kind) (enum store_table)(TABLE_PART + PART_##kind)
 const struct item_kind ITEMS[] = {
     {"assignments", false, true, (enum store_table)(TABLE_PART + PART_ASSIGNMENT_ROW), WALK_BY_NAME,
-     "", part_write, part_read, "bindings between a node and an agent's session"},
+     "", part_write, part_read, "assignments: bindings between a node and an agent's session"},
     {"crystallizations", false, true, (enum store_table)(TABLE_PART + PART_HANDOFF), WALK_BY_NAME,
-     "", part_write, part_read, "handoffs: what happened, what is there, what is next"},
+     "", part_write, part_read, "handoffs: what happened, the current state, what is next"},
     {"dispatchIndex", false, true, (enum store_table)(TABLE_PART + PART_DISPATCH), WALK_BY_NAME, "",
      part_write, part_read, "instructions that were sent"},
     {"events", false, false, TABLE_RECORD, WALK_BY_KEY, "day tx n", event_write, event_read,
@@ -288,9 +289,9 @@ const struct item_kind ITEMS[] = {
     {"runs", true, true, (enum store_table)(TABLE_PART + PART_RUN), WALK_BY_NAME, "", part_write,
      part_read, "executions of agents"},
     {"hosts", true, false, TABLE_HOST, WALK_BY_KEY, "", plain_write, plain_read,
-     "who worked on the store"},
+     "hosts that used the store"},
     {"effects", true, false, TABLE_EFFECT, WALK_BY_KEY, "", effect_write, effect_read,
-     "what was decided and has not ended"},
+     "effects that are open"},
     {"inbox", true, false, TABLE_INBOX, WALK_BY_KEY, "", plain_write, plain_read,
      "signals that wait for the owner of their goal"},
     {"seen", true, false, TABLE_SEEN, WALK_BY_KEY, "", plain_write, plain_read,
@@ -298,23 +299,23 @@ const struct item_kind ITEMS[] = {
     {"aside", true, false, TABLE_ASIDE, WALK_BY_KEY, "", plain_write, plain_read,
      "signals kept while their goal is quarantined"},
     {"milestones", true, false, TABLE_MILESTONE, WALK_BY_KEY, "", plain_write, plain_read,
-     "what stands where records were dropped"},
+     "milestones that replace removed records"},
     {"charges", true, false, LIVE_TABLE(ASSIGNMENT), WALK_BY_KEY, "", live_write, live_read,
-     "assignments while they are open, with all that is decided from"},
+     "open assignments with everything that decisions use"},
     {"questions", true, false, LIVE_TABLE(QUESTION), WALK_BY_KEY, "", live_write, live_read,
-     "what somebody is asked, until it is answered"},
+     "questions, until they are answered"},
     {"letters", true, false, LIVE_TABLE(AGENT_MESSAGE), WALK_BY_KEY, "", live_write, live_read,
-     "messages between those who work on a goal, until they are read"},
+     "messages between agents and people that work on a goal, until they are read"},
     {"desks", true, false, TABLE_GOAL, WALK_BY_KEY, "", plain_write, admission_read,
-     "what each host decides for itself: the row of its desk, which is nobody's goal"},
+     "admission state of each host, which is not a goal"},
     {"permits", true, false, LIVE_TABLE(PERMIT), WALK_BY_KEY, "", live_write, live_read,
-     "of desks: who has begun, and who wants to"},
+     "admission: permits that are granted or wait"},
     {"accounts", true, false, LIVE_TABLE(ACCOUNT), WALK_BY_KEY, "", live_write, live_read,
-     "of desks: quota with providers"},
+     "admission: quotas of provider accounts"},
     {"budgets", true, false, LIVE_TABLE(BUDGET), WALK_BY_KEY, "", live_write, live_read,
-     "of desks: what was spent, and what is promised"},
+     "admission: spending and reservations"},
     {"texts", true, false, TABLE_TEXT, WALK_BY_KEY, "", plain_write, plain_read,
-     "texts that no goal and no node shows: earlier wordings, proposals, long evidence"},
+     "texts that no goal and no node contains: earlier versions, proposals, long evidence"},
 };
 const size_t ITEM_COUNT = count_of(ITEMS);
 
@@ -346,7 +347,7 @@ bool item_read(const struct item_kind *kind, struct reading *reading, const json
     const json_t *raw = json_object_get(item, "raw");
     *ret_row = row_new(kind->table, reading->arena);
     if (!json_is_object(item))
-        return reading_refuse(reading, "it has to be an object");
+        return reading_refuse(reading, "it must be an object");
     if (!raw)
         return kind->read(reading, item, ret_row);
     size_t before = reading_enter(reading, "raw");

@@ -243,7 +243,7 @@ static bool node_take(struct plan_in *in, const json_t *item, const char *id_nam
     static const struct field PARENT = {.type = FIELD_TEXT, .cap = LIMIT_NODE_ID};
     const json_t *above = json_object_get(item, "parentId");
     if (!json_is_object(item))
-        return reading_refuse(reading, "it has to be an object");
+        return reading_refuse(reading, "it must be an object");
     if (in->count == LIMIT_NODES)
         return reading_refuse(reading, "a plan has at most %d nodes", LIMIT_NODES);
     struct node_in *node = &in->nodes[in->count++];
@@ -257,13 +257,13 @@ static bool node_take(struct plan_in *in, const json_t *item, const char *id_nam
         !node_ours_take(reading, item, &node->node))
         return false;
     return !parent || str_equal(node->parent, node_id(&parent->node)) ||
-           reading_refuse(reading, "its parentId is not what it hangs on");
+           reading_refuse(reading, "its parentId is not its parent");
 }
 
 static bool nodes_take(struct plan_in *in, const json_t *list, const char *id_name, int tier,
                        const struct node_in *parent) {
     if (list && !json_is_array(list))
-        return reading_refuse(in->reading, "it has to be a list");
+        return reading_refuse(in->reading, "it must be a list");
     for (size_t i = 0; i < json_array_size(list); i++) {
         const json_t *item = json_array_get(list, i);
         const struct node_in *node = &in->nodes[in->count];
@@ -297,15 +297,14 @@ static bool depends_link(struct plan_in *in, struct node_in *node) {
     struct node *of = &node->node;
     size_t count = json_array_size(node->depends);
     if (count > LIMIT_DEPENDS || (node->depends && !json_is_array(node->depends)))
-        return reading_refuse(in->reading,
-                              "it depends on too many, or on something that is no list");
+        return reading_refuse(in->reading, "its dependencies are too many or not a list");
     of->depend_count = 0;
     for (size_t i = 0; i < count; i++) {
         const json_t *name = json_array_get(node->depends, i);
         struct str id = {json_string_value(name), json_string_length(name)};
         const struct node_in *on = json_is_string(name) ? node_named(in, id) : NULL;
         if (!on)
-            return reading_refuse(in->reading, "it depends on \"%.*s\", which there is not",
+            return reading_refuse(in->reading, "it depends on \"%.*s\", which does not exist",
                                   (int)(id.len > 40 ? 40 : id.len), id.at ? id.at : "");
         of->depends[of->depend_count++] = on->node.n;
     }
@@ -323,10 +322,10 @@ static bool blocks_check(struct plan_in *in, const struct node_in *node) {
         struct str id = {json_string_value(name), json_string_length(name)};
         const struct node_in *other = json_is_string(name) ? node_named(in, id) : NULL;
         if (!other || !node_waits_for(&other->node, node->node.n))
-            return reading_refuse(in->reading, "it blocks one that does not depend on it");
+            return reading_refuse(in->reading, "it blocks a node that does not depend on it");
     }
     return !node->blocks || count == others ||
-           reading_refuse(in->reading, "something depends on it that it does not block");
+           reading_refuse(in->reading, "a node depends on it that it does not block");
 }
 
 static bool node_link(struct plan_in *in, struct node_in *node) {

@@ -98,7 +98,7 @@ bool goal_id_read(struct reading *reading, const json_t *value, struct id *ret) 
     struct str text = {json_string_value(value), json_string_length(value)};
     return (json_is_string(value) && goal_id_parse(text, ret)) ||
            reading_refuse(reading,
-                          "it has to be a goal's id, such as goal_01JC7Q4T9ZJ5X0M2K8W3R6VYHN");
+                          "it must be a goal's id, such as goal_01JC7Q4T9ZJ5X0M2K8W3R6VYHN");
 }
 
 static const int64_t TIME_LAST = INT64_C(253402300799999999); /* 9999-12-31T23:59:59.999999Z */
@@ -198,7 +198,7 @@ static bool text_take(struct reading *reading, const struct field *field, const 
                       struct str *ret) {
     struct str text = {json_string_value(value), json_string_length(value)};
     if (!json_is_string(value))
-        return reading_refuse(reading, "it has to be a text");
+        return reading_refuse(reading, "it must be a string");
     if (text.len > field->cap)
         return reading_refuse(reading, "it has %zu bytes; at most %u are allowed", text.len,
                               field->cap);
@@ -222,7 +222,7 @@ static bool number_take(struct reading *reading, const struct field *field, cons
                         void *at) {
     json_int_t number = json_integer_value(value);
     if (!json_is_integer(value))
-        return reading_refuse(reading, "it has to be a number");
+        return reading_refuse(reading, "it must be a number");
     if (field->type == FIELD_U32) {
         if (number < 0 || number > UINT32_MAX)
             return reading_refuse(reading, "the number is out of range");
@@ -242,7 +242,7 @@ static bool time_take(struct reading *reading, const json_t *value, int64_t *ret
     if (json_is_string(value) && time_parse(text, ret))
         return true;
     if (!json_is_integer(value))
-        return reading_refuse(reading, "it has to be a time such as 2026-01-31T12:00:00Z");
+        return reading_refuse(reading, "it must be a time such as 2026-01-31T12:00:00Z");
     if (reading->plain && (number < 0 || number > TIME_LAST / 1000))
         return reading_refuse(reading, "the time is out of range");
     *ret = reading->plain ? number * 1000 : number;
@@ -254,7 +254,7 @@ static bool enum_take(struct reading *reading, const struct field *field, const 
     struct str name = {json_string_value(value), json_string_length(value)};
     if (json_is_string(value) && names_find(field->names, name, ret))
         return true;
-    return reading_refuse(reading, "\"%.*s\" is none of its names",
+    return reading_refuse(reading, "\"%.*s\" is not one of its values",
                           (int)(name.len > 40 ? 40 : name.len), name.at ? name.at : "");
 }
 
@@ -284,7 +284,7 @@ static bool bytes_take(struct reading *reading, const struct field *field, const
         good = hash_read(text, at);
     else if (good)
         good = base64_read(text, reading->arena, at) && ((struct str *)at)->len <= field->cap;
-    return good || reading_refuse(reading, "it is not written as %s is",
+    return good || reading_refuse(reading, "it is not the encoding of %s",
                                   field->type == FIELD_ID     ? "an id"
                                   : field->type == FIELD_HASH ? "a hash"
                                                               : "base 64");
@@ -294,7 +294,7 @@ static bool bytes_take(struct reading *reading, const struct field *field, const
 
 static bool list_is_right(struct reading *reading, const struct field *field, const json_t *value) {
     if (!json_is_array(value))
-        return reading_refuse(reading, "it has to be a list");
+        return reading_refuse(reading, "it must be a list");
     return json_array_size(value) <= field->most ||
            reading_refuse(reading, "it has %zu entries; at most %u are allowed",
                           json_array_size(value), field->most);
@@ -364,7 +364,7 @@ bool field_take(struct reading *reading, const struct field *field, const json_t
     case FIELD_U32S: return u32s_take(reading, field, value, at);
     case FIELD_FLAG:
         *(uint32_t *)at = json_is_true(value);
-        return json_is_boolean(value) || reading_refuse(reading, "it has to be true or false");
+        return json_is_boolean(value) || reading_refuse(reading, "it must be true or false");
     default: return bytes_take(reading, field, value, at);
     }
 }
@@ -372,7 +372,7 @@ bool field_take(struct reading *reading, const struct field *field, const json_t
 bool fields_take(struct reading *reading, const json_t *object, const struct shape *shape,
                  void *ret) {
     if (!json_is_object(object))
-        return reading_refuse(reading, "it has to be an object");
+        return reading_refuse(reading, "it must be an object");
     for (size_t i = 0; i < shape->count; i++) {
         const struct field *field = &shape->fields[i];
         const json_t *value = field->number ? json_object_get(object, field->name) : NULL;

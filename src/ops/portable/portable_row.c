@@ -183,8 +183,8 @@ static bool cell_take(struct reading *reading, const char *column, const json_t 
         ret->type = json_is_true(json_object_get(value, "text")) ? CELL_TEXT : CELL_BYTES;
         if (json_is_string(bytes) && base64_read(text, reading->arena, &ret->bytes))
             return true;
-        return reading_refuse(reading, "it is not written as base 64 is");
-    default: return reading_refuse(reading, "it has to be a text or a number");
+        return reading_refuse(reading, "it is not base 64");
+    default: return reading_refuse(reading, "it must be a string or a number");
     }
 }
 
@@ -192,7 +192,7 @@ bool row_take(struct reading *reading, const json_t *object, struct table_row *r
     const char *name;
     json_t *value;
     if (!json_is_object(object))
-        return reading_refuse(reading, "it has to be an object");
+        return reading_refuse(reading, "it must be an object");
     json_object_foreach((json_t *)(uintptr_t)object, name, value) {
         struct cell cell;
         size_t before = reading_enter(reading, name);

@@ -62,7 +62,7 @@ bool scan_take(struct scan *scan, char c) {
 bool scan_expect(struct scan *scan, char c) {
     char what[32];
     if (scan_peek(scan) == EOF)
-        return scan_refuse(scan, "the document ends before it is whole");
+        return scan_refuse(scan, "the document is truncated");
     snprintf(what, sizeof what, "'%c' is expected here", c);
     return scan_take(scan, c) || scan_refuse(scan, what);
 }
@@ -74,7 +74,7 @@ static bool item_add(struct scan *scan, int c) {
         return scan_refuse(scan, "this item is too large");
     char byte = (char)c;
     return buffer_add(&scan->item, &byte, 1) ||
-           scan_refuse(scan, "there is no memory for this item");
+           scan_refuse(scan, "out of memory for this item");
 }
 
 /* From after the opening quote to after the closing one. */
@@ -166,10 +166,11 @@ bool scan_name(struct scan *scan, char ret_name[SCAN_KEY]) {
     if (good)
         memcpy(ret_name, json_string_value(name), len + 1);
     json_decref(name);
-    return (good || scan_refuse(scan, "this name is too long, or not a name")) &&
+    return (good || scan_refuse(scan, "this name is too long or not valid")) &&
            scan_expect(scan, ':');
 }
 
 bool scan_end(struct scan *scan) {
-    return scan_peek(scan) == EOF || scan_refuse(scan, "the document has ended before this");
+    return scan_peek(scan) == EOF ||
+           scan_refuse(scan, "there is text after the end of the document");
 }

@@ -5,14 +5,14 @@
 #include "ops/question/asking.h"
 
 static const struct field PARAMS[] = {
-    PARAM("limit", FIELD_U32, limit, 0, 0, "how many, at most 100; 20 if not said"),
+    PARAM("limit", FIELD_U32, limit, 0, 0, "how many, at most 100; default: 20"),
 };
 
 static const struct op_member MEMBERS[] = {
     {"items", MEMBER_LIST, true,
      "oldest first: goalId, title, kind, since, question, why, evidence, record, do; of a question also questionId, "
      "level, options, default, expiresAt, node"},
-    {"count", MEMBER_NUMBER, true, "how many wait, shown or not"},
+    {"count", MEMBER_NUMBER, true, "how many wait in total"},
     {"more", MEMBER_FLAG, true, "more wait than are shown"},
 };
 
@@ -48,7 +48,7 @@ static json_t *result(struct op_call *call, const struct store_answer *answer) {
 const struct op OP_INBOX_LIST = {
     .name = "inbox.list",
     .also = "inbox",
-    .summary = "List what waits for you, oldest first: why, and what you can do about it.",
+    .summary = "List what waits for you, oldest first: the reason and the possible answers.",
     .help =
         "Questions have short ids such as Q1: `overseer answer Q1 a`, `approve`, `reject`, `ack`, `snooze`, `undo`.\n"
         "Example: overseer inbox",

@@ -8,19 +8,20 @@
 #include <stdio.h>
 
 static const struct field SEND[] = {
-    PARAM("to", FIELD_TEXT, to, LIMIT_ACTOR, FIELD_REQUIRED,
-          "overseer, an assignment such as A_3, or an agent that works on this goal"),
-    PARAM("subject", FIELD_TEXT, title, LIMIT_NAME, FIELD_REQUIRED, "what it is about"),
-    PARAM("body", FIELD_TEXT, text, LIMIT_MAIL, 0, "what it says"),
+    PARAM(
+        "to", FIELD_TEXT, to, LIMIT_ACTOR, FIELD_REQUIRED,
+        "the recipient: overseer, an assignment such as A_3, or an agent that works on this goal"),
+    PARAM("subject", FIELD_TEXT, title, LIMIT_NAME, FIELD_REQUIRED, "the subject"),
+    PARAM("body", FIELD_TEXT, text, LIMIT_MAIL, 0, "the text"),
     PARAM_ENUM("kind", agent_message, &AGENT_MESSAGE_KIND_NAMES, 0, "instruction, info or alert"),
-    PARAM("ack_required", FIELD_FLAG, ack, 0, 0, "it is delivered until it is acknowledged"),
+    PARAM("ack_required", FIELD_FLAG, ack, 0, 0, "deliver it again until it is acknowledged"),
     PARAM_GOAL(FIELD_REQUIRED),
     PARAM_KEY,
     PARAM_TRACE,
 };
 static const struct field INBOX[] = {PARAM_GOAL(FIELD_REQUIRED)};
 static const struct field ACK[] = {
-    PARAM("message", FIELD_TEXT, question, 32, FIELD_REQUIRED, "which, such as M_4"),
+    PARAM("message", FIELD_TEXT, question, 32, FIELD_REQUIRED, "the message, such as M_4"),
     PARAM_GOAL(FIELD_REQUIRED),
     PARAM_KEY,
     PARAM_TRACE,
@@ -84,8 +85,8 @@ static bool ack_signal(struct op_call *call, const struct store_answer *answer,
     char text[32];
     snprintf(text, sizeof text, "%.*s", STR_ARG(str_cut(name, 31)));
     if (sscanf(text, "M_%9u", &n) != 1)
-        return op_refuse(call, ERROR_INVALID, "\"%s\" is no message; they are called M_1, M_2 ….",
-                         text);
+        return op_refuse(call, ERROR_INVALID,
+                         "\"%s\" is not a message; messages are called M_1, M_2 ….", text);
     ret->kind = SIGNAL_MAIL_ACK;
     ret->goal = call->args.goal_id;
     ret->about.question = n + 1;
@@ -95,7 +96,7 @@ static bool ack_signal(struct op_call *call, const struct store_answer *answer,
 
 const struct op OP_MAIL_SEND = {
     .name = "mail.send",
-    .summary = "Write to an agent or person that works on the same goal. You are the sender.",
+    .summary = "Send a message to an agent or person that works on the same goal.",
     .help = "Example: overseer mail send overseer \"tokens are done\" --goal 01JC7Q4T9Z",
     .kind = OP_WRITES,
     .may = MAY_MANAGE | MAY_RUN,
@@ -106,7 +107,7 @@ const struct op OP_MAIL_SEND = {
 };
 const struct op OP_MAIL_INBOX = {
     .name = "mail.inbox",
-    .summary = "Read the messages of a goal that wait; a run reads those that are for it.",
+    .summary = "List the waiting messages of a goal; a run sees only its own.",
     .help = "Example: overseer mail inbox 01JC7Q4T9Z",
     .kind = OP_READS,
     .may = MAY_ALL,

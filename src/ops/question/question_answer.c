@@ -9,8 +9,8 @@ static const struct field SHOW[] = {PARAM_QUESTION, PARAM_GOAL(0)};
 static const struct field ANSWER[] = {
     PARAM_QUESTION,
     PARAM("answer", FIELD_TEXT, answer, LIMIT_LINE, FIELD_REQUIRED,
-          "the letter, number or text of an option, or words"),
-    PARAM("text", FIELD_TEXT, text, LIMIT_LINE - 300, 0, "what is to be said beside the option"),
+          "the letter, number or text of an option, or free text"),
+    PARAM("text", FIELD_TEXT, text, LIMIT_LINE - 300, 0, "text in addition to the option"),
     PARAM_GOAL(0),
     PARAM_KEY,
     PARAM_TRACE,
@@ -19,8 +19,9 @@ static const struct field DECIDE[] = {
     PARAM_QUESTION,
     PARAM_REASON(0),
     PARAM_GOAL(0),
-    PARAM("commit", FIELD_TEXT, commit, LIMIT_COMMIT, 0,
-          "the commit that you were shown: the yes is refused if another one waits to land"),
+    PARAM(
+        "commit", FIELD_TEXT, commit, LIMIT_COMMIT, 0,
+        "the commit that you were shown: the approval is refused if another commit waits to land"),
     PARAM_KEY,
     PARAM_TRACE,
 };
@@ -130,7 +131,8 @@ static bool answer_signal(struct op_call *call, const struct store_answer *answe
     uint32_t option = option_meant(&text, call->args.answer);
     bool slip = option == 0 && text.options.count > 0 && call->args.answer.len == 1;
     if (slip || (option == 0 && question->kind == QUESTION_APPROVE))
-        return op_refuse(call, ERROR_INVALID, "There is no option \"%.*s\"; there are %u, from a.",
+        return op_refuse(call, ERROR_INVALID,
+                         "There is no option \"%.*s\"; the question has %u options, from a.",
                          STR_ARG(str_cut_utf8(call->args.answer, 40)), text.options.count);
     return answer_send(call, question, &text, option, call->args.text, ret);
 }
@@ -142,7 +144,8 @@ static bool decide_signal(struct op_call *call, const struct store_answer *answe
     if (!question)
         return false;
     if (question->kind != QUESTION_APPROVE)
-        return op_refuse(call, ERROR_INVALID, "%.*s is no yes or no; use `overseer answer`.",
+        return op_refuse(call, ERROR_INVALID,
+                         "%.*s is not a yes-or-no question; use `overseer answer`.",
                          STR_ARG(call->args.question));
     ret->commit = call->args.commit;
     return answer_send(call, question, &text, call->op->to, call->args.reason, ret);
@@ -150,7 +153,7 @@ static bool decide_signal(struct op_call *call, const struct store_answer *answe
 
 const struct op OP_QUESTION_SHOW = {
     .name = "question.show",
-    .summary = "Show one question in full: why it is asked, what counts, and who was told.",
+    .summary = "Show one question in full: its reason, its options, and where it was sent.",
     .help = "Example: overseer question show Q1",
     .kind = OP_READS,
     .may = MAY_LOOK,
@@ -166,7 +169,7 @@ const struct op OP_QUESTION_ANSWER = {
     .name = "question.answer",
     .also = "answer",
     .summary =
-        "Answer a question. It takes effect after a moment, and until then it can be undone.",
+        "Answer a question. The answer takes effect after a short delay and can be undone until then.",
     .help = "Example: overseer answer Q1 b\n"
             "Example: overseer answer Q1 keep --text \"until the release\"",
     .kind = OP_WRITES,
@@ -180,7 +183,7 @@ const struct op OP_QUESTION_ANSWER = {
 const struct op OP_QUESTION_APPROVE = {
     .name = "question.approve",
     .also = "approve",
-    .summary = "Say yes to what waits for an approval.",
+    .summary = "Approve what waits for an approval.",
     .help = "Example: overseer approve Q1",
     .kind = OP_WRITES,
     .may = MAY_HUMAN,
@@ -194,7 +197,7 @@ const struct op OP_QUESTION_APPROVE = {
 const struct op OP_QUESTION_REJECT = {
     .name = "question.reject",
     .also = "reject",
-    .summary = "Say no to what waits for an approval, and why.",
+    .summary = "Reject what waits for an approval, with a reason.",
     .help = "Example: overseer reject Q1 --reason \"not before the release\"",
     .kind = OP_WRITES,
     .may = MAY_HUMAN,

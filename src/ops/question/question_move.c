@@ -19,7 +19,7 @@ static bool until_read(struct op_call *call, int64_t *ret) {
     if (call->args.until.len == 0 || time_parse(call->args.until, ret))
         return true;
     if (!span_parse(call->args.until, &span))
-        return op_refuse(call, ERROR_INVALID, "\"until\" is not a time, nor such as 2h.");
+        return op_refuse(call, ERROR_INVALID, "\"until\" must be a time or a duration such as 2h.");
     *ret = time_after(call->at, span);
     return true;
 }
@@ -46,16 +46,16 @@ static bool signal(struct op_call *call, const struct store_answer *answer, stru
         .next = question_next, .signal = signal \
     }
 
-const struct op OP_QUESTION_ACK =
-    MOVE("ack", QUESTION_SEEN, PARAMS, 1, MAY_HUMAN,
-         "Say that you take care of it: no more reminders are sent. An alert is over then.",
-         "overseer ack Q1");
+const struct op OP_QUESTION_ACK = MOVE(
+    "ack", QUESTION_SEEN, PARAMS, 1, MAY_HUMAN,
+    "Acknowledge a question or an alert: no more reminders are sent. An alert is closed by this.",
+    "overseer ack Q1");
 const struct op OP_QUESTION_SNOOZE =
     MOVE("snooze", QUESTION_SNOOZE, SNOOZE, 2, MAY_HUMAN,
          "Be reminded later; the question stays open.", "overseer snooze Q1 2h");
 const struct op OP_QUESTION_UNDO =
     MOVE("undo", QUESTION_UNDO, PARAMS, 1, MAY_HUMAN,
-         "Take an answer back, as long as it has not taken effect.", "overseer undo Q1");
+         "Undo an answer that has not taken effect yet.", "overseer undo Q1");
 const struct op OP_QUESTION_WITHDRAW = MOVE(
     "withdraw", QUESTION_WITHDRAW, PARAMS, 1, MAY_MANAGE | MAY_RUN,
     "Withdraw a question; the work that waits for it continues.", "overseer question withdraw Q1");

@@ -8,7 +8,7 @@
 
 const struct op_member QUESTION_MEMBERS[QUESTION_MEMBER_COUNT] = {
     {"questionId", MEMBER_TEXT, true, "Q and a number: it names the question inside its goal"},
-    {"goalId", MEMBER_TEXT, true, "of which goal"},
+    {"goalId", MEMBER_TEXT, true, "the goal"},
     {"kind", MEMBER_TEXT, true, "decide, approve, alert or request"},
     {"state", MEMBER_TEXT, true, "open, or answered and not yet in effect"},
     {"asked", MEMBER_TEXT, true, "who is asked: person, parent or overseer"},
@@ -16,26 +16,26 @@ const struct op_member QUESTION_MEMBERS[QUESTION_MEMBER_COUNT] = {
     {"cause", MEMBER_TEXT, true, "the same cause is asked once"},
     {"title", MEMBER_TEXT, true, "the question in a line"},
     {"text", MEMBER_TEXT, false, "and in full"},
-    {"options", MEMBER_LIST, true, "what can be answered, the first is a"},
-    {"default", MEMBER_TEXT, false, "the letter that counts when nobody answers"},
+    {"options", MEMBER_LIST, true, "the options; the first is a"},
+    {"default", MEMBER_TEXT, false, "the letter of the option that applies without an answer"},
     {"askedAt", MEMBER_TIME, true, "since when"},
     {"expiresAt", MEMBER_TIME, false, "until when it can be answered"},
-    {"snoozedUntil", MEMBER_TIME, false, "until when nobody is reminded"},
-    {"acknowledged", MEMBER_FLAG, true, "a person takes care of it"},
+    {"snoozedUntil", MEMBER_TIME, false, "until when no reminders are sent"},
+    {"acknowledged", MEMBER_FLAG, true, "a person has acknowledged it"},
     {"answer", MEMBER_TEXT, false, "the letter of the answer"},
     {"appliesAt", MEMBER_TIME, false, "when the answer takes effect; until then it can be undone"},
     {"node", MEMBER_TEXT, false, "the node that it is about"},
     {"assignmentId", MEMBER_TEXT, false, "the assignment that waits for it"},
     {"commit", MEMBER_TEXT, false, "the commit that lands if the answer is yes"},
-    {"onto", MEMBER_TEXT, false, "the target's tip that it was built on and checked on"},
+    {"onto", MEMBER_TEXT, false, "the tip of the target that the commit was built and checked on"},
     {"why", MEMBER_TEXT, false, "the rule that asks"},
-    {"reason", MEMBER_TEXT, false, "the same in words"},
+    {"reason", MEMBER_TEXT, false, "the reason in words"},
     {"evidence", MEMBER_TEXT, false, "JSON"},
-    {"who", MEMBER_TEXT, false, "who may answer; not given: any person"},
-    {"recommendations", MEMBER_LIST, false, "what could be done"},
-    {"times", MEMBER_NUMBER, true, "how often it was said"},
+    {"who", MEMBER_TEXT, false, "who may answer; absent: any person"},
+    {"recommendations", MEMBER_LIST, false, "possible actions"},
+    {"times", MEMBER_NUMBER, true, "how often it was sent"},
     {"said", MEMBER_LIST, true,
-     "on which channels, and what came of it, the newest first: at, channel, result, reference, url, why"},
+     "deliveries on channels, newest first: at, channel, result, reference, url, why"},
 };
 /* ---- naming a question ---- */
 
@@ -62,7 +62,7 @@ static bool goal_is_known(const struct op_call *call) {
 bool question_request(struct op_call *call, struct store_request *ret_request) {
     uint32_t n;
     if (!question_named(call->args.question, &n)) {
-        op_refuse(call, ERROR_INVALID, "\"%.*s\" is no question; they are called Q1, Q2 ….",
+        op_refuse(call, ERROR_INVALID, "\"%.*s\" is not a question; questions are called Q1, Q2 ….",
                   STR_ARG(str_cut_utf8(call->args.question, 32)));
         return false;
     }
@@ -76,7 +76,7 @@ bool question_request(struct op_call *call, struct store_request *ret_request) {
 }
 
 static bool several(struct op_call *call, const struct store_answer *answer) {
-    op_refuse(call, ERROR_INVALID, "Several goals have a question %.*s; say which with --goal:",
+    op_refuse(call, ERROR_INVALID, "Several goals have a question %.*s; choose one with --goal:",
               STR_ARG(call->args.question));
     return view_name_found(call, answer);
 }

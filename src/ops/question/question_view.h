@@ -5,7 +5,7 @@
 #include "ops/view.h"
 
 #define PARAM_QUESTION \
-    PARAM("question", FIELD_TEXT, question, 32, FIELD_REQUIRED, "which, such as Q1")
+    PARAM("question", FIELD_TEXT, question, 32, FIELD_REQUIRED, "the question, such as Q1")
 
 /* Q1, Q_1, q1 or 1. False: it is none of these. */
 bool question_named(struct str name, uint32_t *ret_n);

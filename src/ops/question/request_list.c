@@ -11,7 +11,7 @@ static const struct op_member MEMBERS[] = {
     {"sessions", MEMBER_LIST, true,
      "assignmentId, workNodeId, agentId, sessionKey, runStatus, pendingRequestCount, blockedReason"},
     {"requests", MEMBER_LIST, true,
-     "as question.show shows them; a run sees its own, and those to it"},
+     "as in question.show; a run sees its own requests and those that are addressed to it"},
 };
 
 static uint32_t pending(const struct questions *questions, uint32_t assignment) {

@@ -11,12 +11,12 @@ static const struct names ASKED_NAMES = NAMES_OF(ASKED);
 static const struct field SEND[] = {
     PARAM("title", FIELD_TEXT, title, LIMIT_TITLE, FIELD_REQUIRED, "the question, in a line"),
     PARAM("text", FIELD_TEXT, text, LIMIT_PROSE, 0, "the same in full"),
-    {"options", FIELD_TEXTS, 0, FIELD_OF(op_args, options), LIMIT_CHOICE, 0, NULL,
-     "what can be answered", LIMIT_CHOICES, NULL},
-    PARAM_ENUM("of", ack, &ASKED_NAMES, 0, "parent (the agent that gave you the work) or person"),
+    {"options", FIELD_TEXTS, 0, FIELD_OF(op_args, options), LIMIT_CHOICE, 0, NULL, "the options",
+     LIMIT_CHOICES, NULL},
+    PARAM_ENUM("of", ack, &ASKED_NAMES, 0, "parent (the agent that assigned the work) or person"),
     PARAM_REASON(0),
     PARAM("assignment", FIELD_TEXT, assignment, LIMIT_TAG, 0,
-          "for which, such as A_3; of a run: its own"),
+          "the assignment, such as A_3; for a run: its own"),
     PARAM_GOAL(FIELD_REQUIRED),
     PARAM_KEY,
     PARAM_TRACE,
@@ -39,8 +39,9 @@ static bool send_signal(struct op_call *call, const struct store_answer *answer,
     if (!assignment_named(call, &ret->about.assignment))
         return false;
     if (ret->about.assignment == 0)
-        return op_refuse(call, ERROR_NOT_FOUND,
-                         "For which assignment? A run needs a token that is bound to one.");
+        return op_refuse(
+            call, ERROR_NOT_FOUND,
+            "The assignment is missing: name it, or use a run's token that is bound to one.");
     bool of_person = op_given(call->params, "of") && args->ack == 0;
     ret->kind = SIGNAL_AGENT_ASK;
     ret->goal = args->goal_id;
@@ -56,7 +57,7 @@ static bool respond_signal(struct op_call *call, const struct store_answer *answ
     if (!question)
         return false;
     if (question->kind != QUESTION_REQUEST)
-        return op_refuse(call, ERROR_UNAUTHORIZED, "%.*s is a question to people.",
+        return op_refuse(call, ERROR_UNAUTHORIZED, "%.*s is a question to people, not a request.",
                          STR_ARG(call->args.question));
     ret->kind = SIGNAL_QUESTION_ANSWER;
     ret->goal = call->args.goal_id;
@@ -68,9 +69,9 @@ static bool respond_signal(struct op_call *call, const struct store_answer *answ
 
 const struct op OP_REQUEST_SEND = {
     .name = "request.send",
-    .summary = "Ask the agent that gave you this work, or a person, and wait for the answer.",
+    .summary = "Ask the agent that assigned this work, or a person, and wait for the answer.",
     .help =
-        "At most five a minute, and three that wait for an answer. The answer comes as your next instruction.\n"
+        "At most five requests a minute, and three that wait for an answer. The answer arrives as the next instruction.\n"
         "Example: overseer request send \"Which of the two APIs?\" --options v1 --options v2 --assignment A_3 --dry-run --goal "
         "01JC7Q4T9Z",
     .kind = OP_WRITES,
@@ -82,7 +83,7 @@ const struct op OP_REQUEST_SEND = {
 };
 const struct op OP_REQUEST_RESPOND = {
     .name = "request.respond",
-    .summary = "Answer what an agent that works for you has asked.",
+    .summary = "Answer a request of an agent that works for you.",
     .help = "Example: overseer request respond Q1 \"the second one\" --goal 01JC7Q4T9Z --dry-run",
     .kind = OP_WRITES,
     .may = MAY_MANAGE | MAY_RUN,

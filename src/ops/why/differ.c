@@ -53,7 +53,7 @@ static void value_tell(const struct field *field, int64_t value, char text[SPAN_
 
 /* Describes the first record that says more than that an effect was executed. */
 static void instead_tell(const struct decision *would, char text[EXPLAIN_TEXT]) {
-    snprintf(text, EXPLAIN_TEXT, "nothing would have been decided");
+    snprintf(text, EXPLAIN_TEXT, "no decision would have been made");
     for (uint32_t i = 0; i < would->record_count; i++) {
         struct evidence evidence;
         if (!record_evidence(&would->records[i], &evidence) ||

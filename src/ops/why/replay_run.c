@@ -14,8 +14,7 @@ static const struct field REPLAYS[] = {PARAM_GOAL(FIELD_REQUIRED)};
 static const struct field WHAT_IF[] = {
     PARAM_GOAL(FIELD_REQUIRED),
     {"set", FIELD_TEXTS, 0, FIELD_OF(op_args, set), LIMIT_SETTING, FIELD_REQUIRED, NULL,
-     "a setting as it would be, such as supervision.idle_after=30m; several times for several", 32,
-     NULL},
+     "a changed setting, such as supervision.idle_after=30m; may be repeated", 32, NULL},
 };
 
 static void differs(void *with, const struct replay_difference *difference) {
@@ -34,14 +33,16 @@ static bool set_is_known(struct op_call *call) {
         struct str name = {set->at[i].at, end ? (size_t)(end - set->at[i].at) : 0};
         const struct setting *row = name.len > 0 ? setting_find(name).row : NULL;
         if (!row)
-            return op_refuse(call, ERROR_INVALID, "\"%.*s\" is not a setting and its value.",
+            return op_refuse(call, ERROR_INVALID,
+                             "\"%.*s\" must be a setting and its value: NAME=VALUE.",
                              STR_ARG(str_cut_utf8(set->at[i], 64)));
         if (!(row->flags & SETTING_POLICY))
             return op_refuse(call, ERROR_INVALID, "No decision depends on %s.", row->name);
     }
-    return set->count > 0 || op_refuse(call, ERROR_INVALID,
-                                       "\"set\" is missing: a setting as it would be, such as "
-                                       "supervision.idle_after=30m.");
+    return set->count > 0 ||
+           op_refuse(
+               call, ERROR_INVALID,
+               "\"set\" is missing: give a changed setting, such as supervision.idle_after=30m.");
 }
 
 static bool request(struct op_call *call, struct store_request *ret) {
@@ -69,13 +70,13 @@ static bool next(struct op_call *call, const struct store_answer *answer,
 
 static const char *verdict_text(const struct replaying *it, enum replayed verdict) {
     static const char *const TEXT[REPLAYEDS] = {
-        [REPLAYED_SAME] = "Every decision comes out as it was.",
-        [REPLAYED_DIFFERS] = "A decision comes out otherwise: see the difference.",
+        [REPLAYED_SAME] = "Every decision is the same.",
+        [REPLAYED_DIFFERS] = "A decision differs: see the difference.",
         [REPLAYED_CUT] =
-            "Records from before are no longer kept: the state that they led to is not known.",
+            "Earlier records are no longer kept: the state that they led to is unknown.",
         [REPLAYED_NO_INPUT] =
-            "What had happened is no longer kept, or was decided before that was kept.",
-        [REPLAYED_OTHER_CORE] = "Other rules decided: this build cannot step them.",
+            "The inputs are no longer kept, or were decided by a build that did not keep them.",
+        [REPLAYED_OTHER_CORE] = "Other rules decided: this build cannot run them.",
     };
     return verdict == REPLAYED_NO_POLICY ? it->trouble : TEXT[verdict];
 }
@@ -110,21 +111,21 @@ static void close(struct op_call *call) {
 }
 
 static const struct op_member MEMBERS[] = {
-    {"goalId", MEMBER_TEXT, true, "which goal"},
+    {"goalId", MEMBER_TEXT, true, "the goal"},
     {"verdict", MEMBER_TEXT, true, "same, differs, cut, no input, no policy or other rules"},
-    {"sentence", MEMBER_TEXT, true, "the same in words"},
-    {"records", MEMBER_NUMBER, true, "that were compared and are the same"},
-    {"decisions", MEMBER_NUMBER, true, "that were made again"},
-    {"differenceCount", MEMBER_NUMBER, true, "how many there are"},
+    {"sentence", MEMBER_TEXT, true, "the verdict in words"},
+    {"records", MEMBER_NUMBER, true, "number of records that are the same"},
+    {"decisions", MEMBER_NUMBER, true, "number of decisions that were made again"},
+    {"differenceCount", MEMBER_NUMBER, true, "number of records"},
     {"differences", MEMBER_LIST, true,
-     "record, at, signal, decided, instead; or lookedAt: it would have been looked at before that; at most 100"},
+     "record, at, signal, decided, instead; or lookedAt: it would have been checked before that; at most 100"},
 };
 
 const struct op OP_REPLAY_RUN = {
     .name = "replay.run",
-    .summary = "Make every decision about a goal again, and compare it with what was recorded.",
+    .summary = "Make every decision about a goal again, and compare it with the record.",
     .help =
-        "Nothing is changed. The records hold what had happened; the same rules and settings have to lead to the same.\n"
+        "Nothing is changed. The records contain the inputs; the same rules and settings must lead to the same decisions.\n"
         "Example: overseer replay 01JC7Q4T9Z",
     .kind = OP_READS,
     .may = MAY_LOOK,
@@ -139,10 +140,9 @@ const struct op OP_REPLAY_RUN = {
 
 const struct op OP_REPLAY_COMPARE = {
     .name = "replay.compare",
-    .summary = "Say which decisions about a goal would have been others under other settings.",
+    .summary = "Show which decisions about a goal would differ under other settings.",
     .help =
-        "Each decision is made again from the state that really was: what would have followed from a difference is not "
-        "guessed. Nothing is changed.\n"
+        "Each decision is made again from the recorded state; the consequences of a difference are not simulated. Nothing is changed.\n"
         "Example: overseer what-if 01JC7Q4T9Z --set supervision.idle_after=30m",
     .kind = OP_READS,
     .may = MAY_LOOK,

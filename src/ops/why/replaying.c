@@ -71,7 +71,7 @@ static bool policy_take(struct replaying *it, struct str text) {
     struct op_call *call = it->call;
     struct replaying_policy *known = arena_new(&call->arena, struct replaying_policy, 1);
     bool at_hand = hash_equal(&call->policy->hash, &it->wanted);
-    snprintf(it->trouble, sizeof it->trouble, "the policy of that time is not kept");
+    snprintf(it->trouble, sizeof it->trouble, "the policy of that time is no longer kept");
     if (it->known_count == REPLAYING_POLICIES || (!at_hand && text.len == 0) ||
         (it->set && text.len == 0))
         return false;

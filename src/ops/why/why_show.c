@@ -17,36 +17,36 @@ enum { WHY_DEFAULT = 20, WHY_RECORDS = LIMIT_LIST_PAGE, WHY_REPLAYED = 5000 };
 static const struct field PARAMS[] = {
     PARAM(
         "of", FIELD_TEXT, node, 64, FIELD_REQUIRED,
-        "a goal's id or its beginning, a node such as S1.1.1, an assignment A_3, a question Q_1, or desk"),
+        "a goal's id or a unique prefix of it, a node such as S1.1.1, an assignment A_3, a question Q_1, or admission"),
     PARAM_GOAL(0),
-    PARAM("limit", FIELD_U32, limit, 0, 0, "how many lines, at most 200; 20 if not said"),
+    PARAM("limit", FIELD_U32, limit, 0, 0, "how many lines, at most 200; default: 20"),
 };
 
 static const struct op_member MEMBERS[] = {
     {"goalId", MEMBER_TEXT, true, "the goal"},
-    {"title", MEMBER_TEXT, true, "what is wanted, in a line"},
+    {"title", MEMBER_TEXT, true, "the title"},
     {"node", MEMBER_TEXT, false, "the node that it is about"},
     {"assignment", MEMBER_TEXT, false, "the assignment that it is about"},
     {"question", MEMBER_TEXT, false, "the question that it is about"},
-    {"state", MEMBER_TEXT, true, "the one word that people see"},
+    {"state", MEMBER_TEXT, true, "the display state"},
     {"status", MEMBER_TEXT, true, "where it stands"},
     {"proof", MEMBER_ANY, false,
-     "what the goal's being done rests on: unverified, accepted, verified, landed; null: it is not"},
-    {"landed", MEMBER_TEXT, false, "where what was done is"},
+     "the evidence for done: unverified, accepted, verified, landed; null: it is not done"},
+    {"landed", MEMBER_TEXT, false, "where the work landed"},
     {"since", MEMBER_TIME, true, "since when"},
     {"rule", MEMBER_TEXT, false, "the rule that decided it"},
     {"record", MEMBER_NUMBER, false, "the number of the record that says so"},
-    {"sentence", MEMBER_TEXT, true, "all of that in a sentence"},
+    {"sentence", MEMBER_TEXT, true, "the explanation in one sentence"},
     {"lines", MEMBER_LIST, true,
      "oldest first: at, what, kind (measured, acted, decided or said), type, rule, record, actor, by"},
-    {"kept", MEMBER_TEXT, true, "what is kept of it"},
-    {"nextTimer", MEMBER_TIME, true, "when it is looked at even if nothing happens; null: never"},
+    {"kept", MEMBER_TEXT, true, "what is stored about it"},
+    {"nextTimer", MEMBER_TIME, true, "when it is checked next even without an event; null: never"},
     {"waitsFor", MEMBER_TEXT, true, "what it waits for"},
-    {"policy", MEMBER_TEXT, false, "hash of the settings under which that was decided"},
-    {"core", MEMBER_NUMBER, false, "version of the rules under which that was decided"},
+    {"policy", MEMBER_TEXT, false, "hash of the settings of that decision"},
+    {"core", MEMBER_NUMBER, false, "version of the rules of that decision"},
     {"wouldDiffer", MEMBER_LIST, false,
-     "settings that decided: setting, was, value, and what would have been decided instead"},
-    {"do", MEMBER_LIST, true, "what can be typed next"},
+     "settings that mattered: setting, was, value, and the decision with another value"},
+    {"do", MEMBER_LIST, true, "commands that can be run next"},
 };
 
 enum about { ABOUT_GOAL, ABOUT_NODE, ABOUT_ASSIGNMENT, ABOUT_QUESTION, ABOUT_ADMISSION };
@@ -156,9 +156,8 @@ static bool found_next(struct op_call *call, const struct store_answer *answer,
     if (it->node.len == 0)
         return find_ask(call, ret_request);
     return op_refuse(call, ERROR_NOT_FOUND,
-                     it->about == ABOUT_NODE
-                         ? "No goal and no node is called %.*s."
-                         : "Nothing that is open is called %.*s; say of which goal.",
+                     it->about == ABOUT_NODE ? "There is no goal and no node %.*s."
+                                             : "Nothing open is called %.*s; name its goal.",
                      STR_ARG(call->args.node));
 }
 
@@ -286,8 +285,8 @@ static struct str node_waits(const struct goal_loaded *loaded, const struct goal
                why = shown_text(shown, &node->why);
     switch (node->status) {
     case NODE_TODO:
-        return depends.len > 0 ? depends : STR("what is above it, or what that depends on");
-    case NODE_QUEUED: return STR("somebody who begins with it");
+        return depends.len > 0 ? depends : STR("its parent node, or a dependency of that");
+    case NODE_QUEUED: return STR("an agent or person that starts it");
     case NODE_IN_PROGRESS: return STR("the agent that works on it");
     case NODE_BLOCKED:
         return arena_format(arena, "%s: %.*s", name_of(&BLOCKED_NAMES, node->blocked),
@@ -305,10 +304,11 @@ static struct str goal_waits(const struct goal *goal) {
     case DISPLAY_PAUSED: return STR("a person to resume it");
     case DISPLAY_QUEUED:
         if (goal_has_effect(goal, EFFECT_READY))
-            return STR("a host that starts its command");
+            return STR("a host to start its command");
         if (goal->plan.version == 0 && goal->effects.made > 0)
             return STR("you: its command is over; complete it, cancel it, or give it a plan");
-        return goal->plan.version > 0 ? STR("somebody who begins with its plan") : STR("a plan");
+        return goal->plan.version > 0 ? STR("an agent or person that starts its plan")
+                                      : STR("a plan");
     default: return STR("nothing: it is over");
     }
 }
@@ -328,13 +328,13 @@ static const struct question *question_of(const struct telling *it, const struct
 static struct str part_waits(const struct assignment *assignment, const struct question *question) {
     static const char *const WAITS[WAIT_COUNT] = {
         [WAITS_FOR_NOTHING] = "its agent",
-        [WAITS_FOR_PERMIT] = "a permit of its host's desk: see overseer desk show",
+        [WAITS_FOR_PERMIT] = "a permit from its host: see overseer desk show",
         [WAITS_FOR_QUOTA] = "its account's quota",
-        [WAITS_FOR_BACKOFF] = "the next try",
+        [WAITS_FOR_BACKOFF] = "the next attempt",
         [WAITS_FOR_ANSWER] = "an answer: see overseer inbox",
         [WAITS_FOR_PERSON] = "the person at its terminal",
         [WAITS_FOR_RETRY] = "the agent's own retry",
-        [WAITS_FOR_HOST] = "its lost host: the agent there may still work",
+        [WAITS_FOR_HOST] = "its lost host: the agent there may still be working",
     };
     if (assignment)
         return str_of(WAITS[assignment->wait.on]);
@@ -377,7 +377,7 @@ static struct str waits_of(const struct telling *it, const struct goal_loaded *l
         return node_waits(loaded, shown, node, arena);
     if (it->about == ABOUT_ADMISSION)
         return loaded->goal.pace.suspended ? STR("you: overseer desk release --reason \"…\"")
-                                           : STR("goals that want to begin something");
+                                           : STR("goals that want to start something");
     if (it->about == ABOUT_GOAL)
         return goal_waits(&loaded->goal);
     return part_waits(assignment_of(it, &loaded->live), question_of(it, &loaded->live));
@@ -449,7 +449,8 @@ static void goal_put(struct op_call *call, const struct store_answer *answer) {
     const struct goal_shown *shown = &answer->shown;
     char id[GOAL_ID_TEXT + 1], due[TIME_TEXT + 1];
     struct str waits = waits_of(it, loaded, shown, &call->arena);
-    struct str title = it->about == ABOUT_ADMISSION ? STR("the desk of this host") : shown->title;
+    struct str title =
+        it->about == ABOUT_ADMISSION ? STR("the admission state of this host") : shown->title;
     int64_t timer = assignment_timer(assignment_of(it, &loaded->live));
     timer = timer ? timer : goal->due_at;
     goal_id_format(goal->id, id);
@@ -542,13 +543,13 @@ static bool subject_is_there(struct op_call *call, const struct store_answer *an
     const struct goal_loaded *loaded = &answer->loaded[0];
     if (!loaded->exists)
         return op_refuse(call, ERROR_NOT_FOUND, "%s",
-                         it->about == ABOUT_ADMISSION ? "This host has begun nothing yet." : "");
+                         it->about == ABOUT_ADMISSION ? "This host has started nothing yet." : "");
     if (it->about == ABOUT_NODE && !plan_find(&loaded->plan, it->node))
         return op_refuse(call, ERROR_NOT_FOUND, "The goal has no node %.*s.", STR_ARG(it->node));
     bool is_part = it->about == ABOUT_ASSIGNMENT || it->about == ABOUT_QUESTION;
     if (is_part && !is_explained(it, &answer->shown))
         return op_refuse(call, ERROR_NOT_FOUND,
-                         "The newest records of the goal say nothing of %.*s.", STR_ARG(it->node));
+                         "The newest records of the goal do not mention %.*s.", STR_ARG(it->node));
     return true;
 }
 
@@ -601,11 +602,11 @@ static void close(struct op_call *call) {
 const struct op OP_WHY_SHOW = {
     .name = "why.show",
     .also = "why",
-    .summary = "Explain why something is as it is, from the records alone.",
+    .summary = "Explain the state of a goal or a task from the records.",
     .help =
-        "Each line says what it rests on: measured, acted, decided, or said. What an agent said is shown, and is never\n"
-        "the reason for anything.\n"
-        "Where a limit decided, the decision is made again with another one: would it have differed?\n"
+        "Each line names its basis: measured, acted, decided, or said. What an agent said is shown, but is never\n"
+        "the reason for a decision.\n"
+        "If a limit decided, the decision is made again with another limit, to show whether it would differ.\n"
         "Example: overseer why 01JC7Q4T9Z\n"
         "Example: overseer why S1.1.1",
     .kind = OP_READS,

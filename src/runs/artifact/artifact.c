@@ -10,7 +10,8 @@
 
 enum { PIECE = 1 << 20 }; /* bytes between two checks of the clock */
 
-static const struct str TOO_LATE = STR("the time for checks was over before it was looked at");
+static const struct str TOO_LATE =
+    STR("the time for checks was over before this artifact was checked");
 
 int64_t artifact_clock(void) {
     struct timespec at;
@@ -45,10 +46,10 @@ static int beneath_open(int folder, char *path) {
 
 static struct str unopened_text(int error, struct arena *arena) {
     if (error == ENOENT)
-        return STR("there is no such file");
+        return STR("the file does not exist");
     if (error == ELOOP || error == ENOTDIR)
-        return STR("it is a symbolic link, or lies behind something that is no folder; a regular "
-                   "file is wanted");
+        return STR("it is a symbolic link, or its path contains something that is not a folder; it "
+                   "must be a regular file");
     return arena_format(arena, "it cannot be opened: %s", strerror(error));
 }
 
@@ -60,7 +61,7 @@ static struct str content_read(int file, uint64_t size, int64_t until, struct ar
     char *content = malloc(size ? size : 1);
     size_t have = 0;
     if (!content)
-        return STR("there is no memory to read it");
+        return STR("out of memory while reading it");
     while (have < size) {
         size_t want = size - have < PIECE ? size - have : PIECE;
         ssize_t got = artifact_clock() < until ? read(file, content + have, want) : 0;
@@ -85,7 +86,8 @@ static struct str item_text(const struct artifact *artifact, const struct artifa
                             struct arena *arena) {
     unsigned long long at = json->lacks_at;
     if (json->lacks_key == artifact->keys.count)
-        return arena_format(arena, "item %llu (from 0) is no object; each has to be one", at);
+        return arena_format(arena, "item %llu (from 0) is not an object; each item must be one",
+                            at);
     return arena_format(arena, "item %llu (from 0) has no \"%.*s\"", at,
                         STR_ARG(artifact->keys.at[json->lacks_key]));
 }
@@ -96,12 +98,12 @@ static struct str json_judge(const struct artifact *artifact, struct str content
     struct artifact_json json = artifact_json(content, &artifact->keys);
     bool list = artifact->min_items > 0 || artifact->keys.count > 0;
     if (json.wrong)
-        return arena_format(arena, "it is no valid JSON: line %u, column %u: %s", json.line,
+        return arena_format(arena, "it is not valid JSON: line %u, column %u: %s", json.line,
                             json.column, json.wrong);
     if (list && !json.is_list)
-        return STR("it is JSON, and not a list; a list is wanted");
+        return STR("its JSON is not a list, but must be one");
     if (json.items < artifact->min_items)
-        return arena_format(arena, "it has %llu items, at least %u are wanted",
+        return arena_format(arena, "it has %llu items, but needs at least %u",
                             (unsigned long long)json.items, artifact->min_items);
     if (json.lacks)
         return item_text(artifact, &json, arena);
@@ -112,7 +114,7 @@ static struct str content_judge(int file, uint64_t size, const struct artifact *
                                 int64_t until, struct arena *arena) {
     struct str content;
     if (size > LIMIT_ARTIFACT_JSON)
-        return arena_format(arena, "it has %llu bytes; JSON is read up to %d",
+        return arena_format(arena, "it has %llu bytes; JSON may have at most %d",
                             (unsigned long long)size, LIMIT_ARTIFACT_JSON);
     struct str why = content_read(file, size, until, arena, &content);
     if (why.len > 0)
@@ -127,12 +129,12 @@ static struct str file_judge(int file, const struct artifact *artifact, int64_t 
                              struct arena *arena) {
     struct stat stat;
     if (fstat(file, &stat) != 0)
-        return arena_format(arena, "it cannot be looked at: %s", strerror(errno));
+        return arena_format(arena, "it cannot be checked: %s", strerror(errno));
     if (!S_ISREG(stat.st_mode))
-        return STR("it is no regular file");
+        return STR("it is not a regular file");
     uint64_t size = (uint64_t)stat.st_size;
     if (size < artifact->min_bytes)
-        return arena_format(arena, "it has %llu bytes, at least %llu are wanted",
+        return arena_format(arena, "it has %llu bytes, but needs at least %llu",
                             (unsigned long long)size, (unsigned long long)artifact->min_bytes);
     return artifact->json ? content_judge(file, size, artifact, until, arena) : (struct str){0};
 }

@@ -55,7 +55,7 @@ static long unit_read(const char *at, const char *end) {
 static bool escape_skip(struct scan *s) {
     s->at++;
     if (s->at == s->end)
-        return fail(s, "it ends within a text");
+        return fail(s, "it ends inside a string");
     if (*s->at == 'u') {
         if (unit_read(s->at + 1, s->end) < 0)
             return fail(s, "\\u is not followed by four hexadecimal digits");
@@ -63,7 +63,7 @@ static bool escape_skip(struct scan *s) {
         return true;
     }
     if (!memchr("\"\\/bfnrt", *s->at, 8))
-        return fail(s, "there is no such escape");
+        return fail(s, "unknown escape sequence");
     s->at++;
     return true;
 }
@@ -79,13 +79,13 @@ static bool text_read(struct scan *s, struct str *ret) {
         }
         size_t len = str_character((struct str){s->at, (size_t)(s->end - s->at)});
         if ((unsigned char)*s->at < 0x20)
-            return fail(s, "a control character stands in a text");
+            return fail(s, "a string contains a control character");
         if (len == 0)
-            return fail(s, "a text is not UTF-8");
+            return fail(s, "a string is not UTF-8");
         s->at += len;
     }
     if (s->at == s->end)
-        return fail(s, "it ends within a text");
+        return fail(s, "it ends inside a string");
     *ret = (struct str){from, (size_t)(s->at - from)};
     s->at++;
     return true;
@@ -181,7 +181,7 @@ static bool word_skip(struct scan *s) {
             s->at += WORDS[i].len;
             return true;
         }
-    return fail(s, s->at == s->end ? "it ends where a value should stand" : "this is no value");
+    return fail(s, s->at == s->end ? "it ends where a value is expected" : "this is not a value");
 }
 
 /* Reads an object after its opening brace. `seen`: a bit for each key found; NULL: not needed. */
@@ -191,17 +191,17 @@ static bool object_read(struct scan *s, uint32_t *seen) {
     do {
         struct str key;
         if (!next_is(s, '"'))
-            return fail(s, "a name in quotes should stand here");
+            return fail(s, "a name in quotes is expected here");
         if (!text_read(s, &key))
             return false;
         if (seen)
             key_note(s->keys, key, seen);
         if (!next_is(s, ':'))
-            return fail(s, "a colon should stand here");
+            return fail(s, "a colon is expected here");
         if (!value_read(s))
             return false;
     } while (next_is(s, ','));
-    return next_is(s, '}') || fail(s, "a comma or the end of an object should stand here");
+    return next_is(s, '}') || fail(s, "a comma or the end of an object is expected here");
 }
 
 static bool list_read(struct scan *s) {
@@ -211,7 +211,7 @@ static bool list_read(struct scan *s) {
         if (!value_read(s))
             return false;
     } while (next_is(s, ','));
-    return next_is(s, ']') || fail(s, "a comma or the end of a list should stand here");
+    return next_is(s, ']') || fail(s, "a comma or the end of a list is expected here");
 }
 
 /* Nests at most LIMIT_ARTIFACT_DEPTH deep. */
@@ -219,7 +219,7 @@ static bool value_read(struct scan *s) {
     struct str text;
     bool read;
     if (s->depth == LIMIT_ARTIFACT_DEPTH)
-        return fail(s, "it is nested too deep");
+        return fail(s, "it is nested too deeply");
     s->depth++;
     if (next_is(s, '{'))
         read = object_read(s, NULL);
@@ -270,7 +270,7 @@ static bool whole_read(struct scan *s, struct artifact_json *ret) {
         if (!item_read(s, ret))
             return false;
     } while (next_is(s, ','));
-    return next_is(s, ']') || fail(s, "a comma or the end of the list should stand here");
+    return next_is(s, ']') || fail(s, "a comma or the end of the list is expected here");
 }
 
 struct artifact_json artifact_json(struct str text, const struct texts *keys) {

@@ -87,15 +87,15 @@ static bool fields_get(struct reading *r, const json_t *object, size_t from, siz
 static enum update_found members_take(struct reading *r, const json_t *object) {
     const json_t *evidence = json_object_get(object, "evidence");
     if (!json_is_object(object))
-        return refuse(r, "overseerUpdate has to be an object", "");
+        return refuse(r, "overseerUpdate must be an object", "");
     const char *unknown = unknown_in(object, 0, EVIDENCE_FROM, "evidence");
     if (unknown)
-        return refuse(r, "there is no such key", unknown);
+        return refuse(r, "unknown key", unknown);
     if (evidence && !json_is_null(evidence) && !json_is_object(evidence))
-        return refuse(r, "evidence has to be an object", "");
+        return refuse(r, "evidence must be an object", "");
     unknown = evidence ? unknown_in(evidence, EVIDENCE_FROM, EVIDENCE_TO, "") : NULL;
     if (unknown)
-        return refuse(r, "evidence has no such key", unknown);
+        return refuse(r, "unknown key in evidence", unknown);
     if (!fields_get(r, object, 0, EVIDENCE_FROM) ||
         (evidence && !fields_get(r, evidence, EVIDENCE_FROM, EVIDENCE_TO)))
         return UPDATE_REFUSED;
@@ -113,16 +113,16 @@ static enum update_found block_take(struct reading *r, struct str block) {
     if (block.len > LIMIT_UPDATE)
         return refuse(r, "the block is too long", "");
     if (!json_depth_is_at_most(block, UPDATE_DEPTH))
-        return refuse(r, "the block is nested too deep", "");
+        return refuse(r, "the block is nested too deeply", "");
     enum error error = json_read(block, &json, r->why, r->why_size);
     if (error == ERROR_NO_MEMORY)
-        return refuse(r, "there was no memory to read it", "");
+        return refuse(r, "out of memory while reading it", "");
     if (error)
         return UPDATE_REFUSED;
     const json_t *update = json_object_get(json, KEY);
     enum update_found found = UPDATE_ABSENT; /* the key is only mentioned in the block */
     if (update && json_object_size(json) > 1)
-        found = refuse(r, "overseerUpdate has to be the only key of the block", "");
+        found = refuse(r, "overseerUpdate must be the only key of the block", "");
     else if (update)
         found = members_take(r, update);
     if (found == UPDATE_THERE)

@@ -226,7 +226,7 @@ struct store *postgres_open(const char *uri, char *error, size_t error_size) {
         store->uri = strdup(uri);
     if (!store || !store->uri) {
         free(store);
-        snprintf(error, error_size, "There is no memory to open the store.");
+        snprintf(error, error_size, "Out of memory while opening the store.");
         return NULL;
     }
     store->store.driver = &DRIVER;

@@ -100,7 +100,8 @@ static bool hosts_silent(struct backup *backup, PGconn *connection, const struct
         return false;
     return hosts_equal(standing, &again) ||
            backup_failed(
-               backup, "A daemon works on this database: its beat moves. Stop every daemon first.");
+               backup,
+               "A daemon is using this database: it renews its lease. Stop every daemon first.");
 }
 
 /* ---- restore ---- */
@@ -156,9 +157,10 @@ static bool place_make(struct backup *backup, struct restore *restore, struct st
                hosts_silent(backup, connection, restore, standing);
     standing->era = (uint64_t)era;
     if (good && filled && !restore->replace)
-        good = backup_failed(backup,
-                             "There is a store in this database already. Name an empty one, or say"
-                             " --replace: the old one is then set aside in a schema of its own.");
+        good = backup_failed(
+            backup,
+            "This database already contains a store. Use an empty one, or --replace: the old "
+            "store is then moved to a separate schema.");
     if (good && filled)
         good = schema_set_aside(backup, connection, restore);
     PQfinish(connection);

@@ -18,7 +18,7 @@ static bool connection_take(struct pg_store *store, char *error, size_t error_si
     store->answer_ms = LIMIT_STORE_MIGRATE_MS;
     if (store->connection && PQexitPipelineMode(store->connection) && pg_execute(store, PATIENT))
         return true;
-    snprintf(error, error_size, "The store is away: %s",
+    snprintf(error, error_size, "The store does not answer: %s",
              store->connection ? PQerrorMessage(store->connection) : store->why);
     return false;
 }
@@ -365,7 +365,7 @@ static bool days_make(struct load *load) {
 static bool record_shift(struct load *load, struct table_row *row) {
     struct pg_load *it = ours(load);
     if (!it->known)
-        return load_fail(load, "A record has come before the row of the store.");
+        return load_fail(load, "A record comes before the row of the store.");
     for (uint32_t i = 0; i < row->count; i++) {
         if (strcmp(row->names[i], "day") == 0)
             day_note(it, row->cells[i].number);

@@ -155,7 +155,7 @@ static bool version_check(struct pg_source *source, struct examination *it) {
         return false;
     }
     if (PQntuples(source->result) == 0) {
-        examine_found(it, "store", "", "it does not say which version it is");
+        examine_found(it, "store", "", "it has no version");
         return false;
     }
     struct schema_mark mark = {(uint32_t)pg_int(source->result, 0, 0),
@@ -164,10 +164,11 @@ static bool version_check(struct pg_source *source, struct examination *it) {
     char why[LIMIT_WHY];
     bool ours = schema_is_ours(mark, why, sizeof why);
     if (!ours)
-        examine_verdict_set(it, EXAMINE_NEWER,
-                            "it is written by a newer Overseer (tables %u, level %u; this build "
-                            "knows %d and %d)",
-                            mark.version, mark.level, SCHEMA_VERSION, SCHEMA_LEVEL);
+        examine_verdict_set(
+            it, EXAMINE_NEWER,
+            "it is used by a newer version of Overseer (tables %u, level %u; this build "
+            "knows %d and %d)",
+            mark.version, mark.level, SCHEMA_VERSION, SCHEMA_LEVEL);
     source->answer_ms = LIMIT_STORE_EXAMINE_MS;
     return ours && mark.version >= SCHEMA_VERSION;
 }

@@ -482,13 +482,13 @@ static bool turn_take(struct pg_retain *pg) {
     if (!ask(pg, sql, NULL))
         return false;
     return PQgetvalue(pg->result, 0, 0)[0] == 't' ||
-           retain_fail(&pg->retain, "retention", "another host is at it");
+           retain_fail(&pg->retain, "retention", "another host is running retention");
 }
 
 bool postgres_retain_open(struct retain **ret, const char *uri, char *error, size_t error_size) {
     struct pg_retain *pg = calloc(1, sizeof *pg);
     if (!pg) {
-        snprintf(error, error_size, "There is no memory to open the store.");
+        snprintf(error, error_size, "Out of memory while opening the store.");
         return false;
     }
     struct pg_trouble trouble;

@@ -65,10 +65,10 @@ static enum pooling pooling_find(const struct pg_link *link, const char *uri,
 
 static const char *const POOLING_WHY[] = {
     [POOLING_TRANSACTION] =
-        "a pooler with transaction pooling is in between, which mixes the sessions of its clients. "
-        "Set pool_mode = session for this database, or name the server itself in the URL "
-        "(docs/postgres.md)",
-    [POOLING_FULL] = "the pooler in between has no room for another session. " POOL_SIZE_HINT,
+        "the connection goes through a pooler with transaction pooling, which mixes the "
+        "sessions of its clients. Set pool_mode = session for this database, or use the "
+        "server's own address in the URL (docs/postgres.md)",
+    [POOLING_FULL] = "the pooler has no free connection. " POOL_SIZE_HINT,
     [POOLING_SILENT] = "it accepted the connection and answered nothing for 4 s. " POOL_SIZE_HINT,
 };
 

@@ -254,7 +254,7 @@ struct store *sqlite_open(const struct sqlite_options *options, char *error, siz
     if (!store || !store->path || (options->vfs && !store->vfs)) {
         if (store)
             close_store(&store->store);
-        snprintf(error, error_size, "There is no memory to open the store.");
+        snprintf(error, error_size, "Out of memory while opening the store.");
         return NULL;
     }
     int code = connect(store);
@@ -263,9 +263,10 @@ struct store *sqlite_open(const struct sqlite_options *options, char *error, siz
     if (store->why[0])
         snprintf(error, error_size, "%s", store->why);
     else
-        snprintf(error, error_size,
-                 "The store %s cannot be opened: %s. Check that its folder exists and is yours.",
-                 options->path, store->db ? sqlite3_errmsg(store->db) : sqlite3_errstr(code));
+        snprintf(
+            error, error_size,
+            "The store %s cannot be opened: %s. Check that its folder exists and that you own it.",
+            options->path, store->db ? sqlite3_errmsg(store->db) : sqlite3_errstr(code));
     close_store(&store->store);
     return NULL;
 }

@@ -98,18 +98,18 @@ static const char *row_wrong(sqlite3_stmt *row, const struct goal *goal,
     struct str title = {(const char *)sqlite3_column_text(row, 5),
                         (size_t)sqlite3_column_bytes(row, 5)};
     if ((sqlite3_column_int64(row, 0) != 0) != goal_is_open(goal))
-        return "it stands as open and is not, or the other way round";
+        return "its open mark contradicts its records";
     if (sqlite3_column_int64(row, 1) != goal->status ||
         sqlite3_column_int64(row, 2) != goal->priority ||
         sqlite3_column_int64(row, 3) != goal->progress.percent ||
         sqlite3_column_int64(row, 4) != goal->times.created_at)
-        return "lists show it as it is not";
+        return "its list row contradicts its records";
     if (!goal_has_effect(goal, EFFECT_UNCONFIRMED) &&
         sqlite3_column_int64(row, 6) != goal_display_state(goal))
-        return "lists show another state of it";
+        return "its list row has another state";
     if (audit->bodies && audit->title_length > 0 &&
         !str_equal(title, (struct str){audit->title, audit->title_length}))
-        return "its title is not the one that its records tell";
+        return "its title differs from its records";
     return NULL;
 }
 
@@ -120,10 +120,10 @@ static const char COLUMNS[] =
 static const char *source_columns(struct audit_source *base, const struct goal *goal,
                                   const struct audit *audit) {
     struct sqlite_source *source = (struct sqlite_source *)base;
-    const char *wrong = goal->admission ? NULL : "lists do not show it";
+    const char *wrong = goal->admission ? NULL : "its list row is missing";
     if (prepared(source->db, COLUMNS, &source->columns, &goal->id) &&
         sqlite3_step(source->columns) == SQLITE_ROW)
-        wrong = goal->admission ? "lists show it, and it is nobody's goal"
+        wrong = goal->admission ? "it has a list row, but no goal"
                                 : row_wrong(source->columns, goal, audit);
     sqlite3_reset(source->columns);
     return wrong;

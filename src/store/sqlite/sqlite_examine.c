@@ -17,7 +17,7 @@ struct looking {
 
 /* Derives a finding or verdict about the store from an engine error. */
 static void engine_failed(struct looking *l, sqlite3 *db, const char *where) {
-    const char *text = db ? sqlite3_errmsg(db) : "no memory";
+    const char *text = db ? sqlite3_errmsg(db) : "out of memory";
     switch (sqlite3_errcode(db) & 0xFF) {
     case SQLITE_CORRUPT:
     case SQLITE_NOTADB:
@@ -116,7 +116,7 @@ static void texts_check(struct looking *l) {
     while (sqlite3_step(names) == SQLITE_ROW) {
         const char *name = (const char *)sqlite3_column_text(names, 0);
         if (!same_text(l, TEXT_SQL, name))
-            examine_found(l->it, "schema", name, "it is not what we made");
+            examine_found(l->it, "schema", name, "its definition differs from Overseer's");
     }
     sqlite3_finalize(names);
 }
@@ -131,9 +131,9 @@ static int tables_differ(struct looking *l, bool report) {
         bool columns = same_text(l, COLUMNS_SQL, table), indexes = same_text(l, INDEXES_SQL, table);
         differ += !columns || !indexes;
         if (report && !columns)
-            examine_found(l->it, table, "", "its columns are not ours");
+            examine_found(l->it, table, "", "its columns differ from Overseer's");
         else if (report && !indexes)
-            examine_found(l->it, table, "", "its indexes are not ours");
+            examine_found(l->it, table, "", "its indexes differ from Overseer's");
     }
     sqlite3_finalize(tables);
     return differ;
@@ -141,7 +141,7 @@ static int tables_differ(struct looking *l, bool report) {
 
 static void not_ours(struct looking *l) {
     engine_failed(l, l->db, "file");
-    examine_verdict_set(l->it, EXAMINE_NOT_A_STORE, "it is a database, and not one of Overseer's");
+    examine_verdict_set(l->it, EXAMINE_NOT_A_STORE, "it is a database of another program");
 }
 
 /* A version that is not ours although all tables are is a damaged number, not the version of another build. */
@@ -151,7 +151,7 @@ static void version_judge(struct looking *l, int64_t version, int64_t oldest) {
         tables_differ(l, true);
         texts_check(l);
     } else if (version < 1 || ours)
-        examine_found(l->it, "store", "", "its version is not the one of its tables");
+        examine_found(l->it, "store", "", "its version does not match its tables");
     else if (version < SCHEMA_VERSION)
         l->it->older = true;
     else if (oldest > SCHEMA_VERSION)
@@ -217,7 +217,7 @@ static const struct length_row {
 static const char *range_wrong(const char *table, const char *column, int64_t value) {
     for (size_t i = 0; i < count_of(RANGES); i++)
         if (strcmp(RANGES[i].table, table) == 0 && strcmp(RANGES[i].column, column) == 0)
-            return value < RANGES[i].least || value > RANGES[i].most ? "out of its range" : NULL;
+            return value < RANGES[i].least || value > RANGES[i].most ? "out of range" : NULL;
     return NULL;
 }
 
@@ -281,10 +281,10 @@ static const char *seal_wrong(sqlite3_stmt *row, uint32_t table) {
     memcpy(&goal, sqlite3_column_blob(row, at_goal), sizeof goal);
     struct str body = column_bytes(row, at_body);
     if (!row_unseal(table, goal, (uint32_t)sqlite3_column_int64(row, at_n), &body))
-        return "its check does not hold";
+        return "its checksum does not match";
     if (table == ROW_EFFECT &&
         !effect_decode((enum effect_kind)sqlite3_column_int64(row, at_kind), body, &effect))
-        return "what is to be done cannot be read";
+        return "its effect cannot be decoded";
     return NULL;
 }
 
@@ -296,7 +296,7 @@ static const char *text_wrong(sqlite3_stmt *row) {
     struct hash hash = sha256(column_bytes(row, at_body));
     return memcmp(&hash, sqlite3_column_blob(row, at_hash), sizeof hash) == 0
                ? NULL
-               : "it is not the text of its hash";
+               : "its text does not match its hash";
 }
 
 static const char *body_wrong(sqlite3_stmt *row, const char *table) {
@@ -358,15 +358,15 @@ static const struct question_row {
 } QUESTIONS[] = {
     {"goal",
      "SELECT goal_id FROM goal WHERE owner NOT IN (SELECT host_id FROM host) AND EXISTS (SELECT 1 FROM host)",
-     "its owner is not known"},
+     "its owner is unknown"},
     {"record", "SELECT goal_id FROM record WHERE tx > (SELECT tx FROM store)",
      "a record is newer than the store"},
     {"record", "SELECT goal_id FROM record WHERE day NOT IN (0, at / 86400000000) AND at >= 0",
-     "a record stands on another day than its own"},
+     "a record is filed under another day than its own"},
     {"record",
      "SELECT goal_id FROM record WHERE goal_id <> x'00000000000000000000000000000001'"
      " AND goal_id NOT IN (SELECT goal_id FROM goal)",
-     "it has records and no row"},
+     "it has records but no row"},
 };
 
 static void question_ask(struct looking *l, const char *table, const char *sql, const char *what) {
@@ -453,7 +453,7 @@ static bool looking_open(struct looking *l, const char *path) {
     if (l->made)
         l->fresh = ((struct sqlite_store *)l->made)->db;
     else if (l->it->verdict == EXAMINE_SOUND)
-        examine_verdict_set(l->it, EXAMINE_AWAY, "there is no memory to examine the store");
+        examine_verdict_set(l->it, EXAMINE_AWAY, "out of memory while examining the store");
     return l->it->verdict == EXAMINE_SOUND;
 }
 

@@ -33,7 +33,7 @@ static void file_missing(const char *wal, struct examination *it) {
     if (!file_has_bytes(wal))
         return;
     it->missing = false;
-    examine_found(it, "file", "", "the database is gone; its write-ahead log is still there");
+    examine_found(it, "file", "", "the database file is missing; its write-ahead log still exists");
 }
 
 /* True: it is an SQLite file in the journal mode that we set. */
@@ -60,11 +60,11 @@ static bool header_check(const char *path, const char *wal, const struct examine
     it->deep = !options->unchanged && info.st_size <= EXAMINE_DEEP_BYTES;
     it->unchecked = options->unchanged || info.st_size > EXAMINE_QUICK_BYTES;
     if (!file_starts(path, header, sizeof header) || memcmp(header, MAGIC, sizeof MAGIC) != 0) {
-        examine_verdict_set(it, EXAMINE_NOT_A_STORE, "%s does not begin as a database does", path);
+        examine_verdict_set(it, EXAMINE_NOT_A_STORE, "%s has no database header", path);
         return false;
     }
     if (header[18] != FORMAT_WAL || header[19] != FORMAT_WAL)
-        examine_found(it, "file", "header", "it is not in the mode that a store is kept in");
+        examine_found(it, "file", "header", "it is not in WAL mode");
     return it->verdict == EXAMINE_SOUND;
 }
 
@@ -137,7 +137,8 @@ static void log_check(const char *wal, const char *shm, const struct examine_opt
     if (!options->was_open)
         return;
     if (access(wal, F_OK) != 0) {
-        examine_found(it, "log", "", "the write-ahead log is gone, and with it the last commits");
+        examine_found(it, "log", "",
+                      "the write-ahead log is missing, and with it the last commits");
         return;
     }
     if (!options->same_boot || !index_read(shm, &index) || index.frames == 0)
@@ -148,8 +149,8 @@ static void log_check(const char *wal, const char *shm, const struct examine_opt
     if (file)
         fclose(file);
     if (frames < index.frames)
-        examine_found(it, "log", "", "%u frames had been committed to it, %u are whole",
-                      index.frames, frames);
+        examine_found(it, "log", "", "%u frames were committed to it, %u are intact", index.frames,
+                      frames);
 }
 
 bool sqlite_file_check(const char *path, const struct examine_options *options,

@@ -107,7 +107,7 @@ bool mend_set_aside(struct mend *mend, char ret_place[MEND_PATH]) {
         with_suffix(from, mend->path, BESIDE[i]);
         with_suffix(to, ret_place, BESIDE[i]);
         if (lstat(from, &info) == 0 && lstat(to, &info) != 0 && rename(from, to) != 0)
-            return mend_failed(mend, "The damaged store cannot be set aside", strerror(errno));
+            return mend_failed(mend, "The damaged store cannot be renamed", strerror(errno));
     }
     return mend_sync_folder(mend);
 }
@@ -262,7 +262,7 @@ bool mend_read_mark(struct mend *mend, bool *ret_safe, char ret_place[MEND_PATH]
         *ret_safe = place != NULL;
         snprintf(ret_place, MEND_PATH, "%s", place ? place : "");
     } else
-        mend_failed(mend, "The store cannot be read", db ? sqlite3_errmsg(db) : "no memory");
+        mend_failed(mend, "The store cannot be read", db ? sqlite3_errmsg(db) : "out of memory");
     sqlite3_finalize(rows);
     sqlite3_close(db);
     return read;
@@ -277,7 +277,7 @@ bool mend_accept_empty(struct mend *mend) {
                           STR("an operator accepted the store as empty")) &&
                 execute(db, "COMMIT");
     if (!good)
-        mend_failed(mend, "The store cannot be written", db ? sqlite3_errmsg(db) : "no memory");
+        mend_failed(mend, "The store cannot be written", db ? sqlite3_errmsg(db) : "out of memory");
     sqlite3_close(db);
     return good;
 }

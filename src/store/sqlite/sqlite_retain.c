@@ -390,7 +390,7 @@ bool sqlite_retain_open(struct retain **ret, const char *path, bool alone, char 
     struct lite_retain *lite = calloc(1, sizeof *lite);
     if (!lite || asprintf(&lite->wal, "%s-wal", path) < 0) {
         free(lite);
-        snprintf(error, error_size, "There is no memory to open the store.");
+        snprintf(error, error_size, "Out of memory while opening the store.");
         return false;
     }
     lite->retain.driver = &DRIVER;

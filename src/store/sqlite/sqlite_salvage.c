@@ -403,7 +403,7 @@ static void traces_judge(struct salvage *s) {
         struct id goal;
         if (sqlite3_column_bytes(ids, 0) == sizeof goal) {
             memcpy(&goal, sqlite3_column_blob(ids, 0), sizeof goal);
-            lost_add(s, goal, "its row is gone");
+            lost_add(s, goal, "its row is missing");
         }
     }
     sqlite3_finalize(ids);
@@ -552,7 +552,7 @@ static bool salvage_read(struct salvage *s, const char *place) {
     pages_end(s);
     mend_remove(s->copy);
     if (goals_read(s) == 0)
-        return mend_failed(s->mend, "Nothing can be read of it", place);
+        return mend_failed(s->mend, "No row of it can be read", place);
     s->mend->error[0] = 0;
     return true;
 }

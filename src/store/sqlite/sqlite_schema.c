@@ -32,7 +32,7 @@ static int schema_read(struct sqlite_store *store, struct schema_mark *ret) {
         return code;
     if (!column_exists(store, "store", "version")) {
         snprintf(store->why, sizeof store->why,
-                 "%s is a database of something else, not a store. Name another file; nothing was "
+                 "%s is a database of another program, not a store. Use another file; nothing was "
                  "changed.",
                  store->path);
         return SQLITE_ERROR;
