@@ -4,7 +4,8 @@
 #include "drivers/drive.h"
 
 static const struct driver *const ALL[] = {&DRIVER_ACP,      &DRIVER_CLAUDE,  &DRIVER_TMUX,
-                                           &DRIVER_OPENCLAW, &DRIVER_COMMAND, &DRIVER_ADOPTED};
+                                           &DRIVER_OPENCLAW, &DRIVER_COMMAND, &DRIVER_ADOPTED,
+                                           &DRIVER_PRETEND};
 
 const struct driver *driver_named(struct str name) {
     for (size_t i = 0; i < count_of(ALL); i++)

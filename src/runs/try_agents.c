@@ -254,7 +254,8 @@ int try_agents(struct settings *settings, const char *socket, const char *folder
         snprintf(it->folder, sizeof it->folder, "%s", place);
         context_settings_set(&it->context, settings);
         runs_prepare(it, settings, socket, folder);
-        if (!str_equal(agent->driver, STR("pretend")))
+        const struct driver *driver = run_driver(agent);
+        if (!driver || !driver->simulation)
             agent_try(it, agent);
         arena_free(&it->run.arena);
         arena_free(&it->arena);
