@@ -2,6 +2,7 @@
 /* Connects an agent that speaks MCP over standard input and output to the daemon. Each message, one line, is passed on
  * to /mcp, and its answer comes back as a line. The daemon may restart meanwhile: the bridge introduces the client to
  * it again. Nothing but messages is written to standard output. */
+#include "base/memory.h"
 #include "cli/command.h"
 #include "model/limits.h"
 #include "ops/json.h"
@@ -37,13 +38,10 @@ struct bridge {
 
 static size_t body_take(char *data, size_t size, size_t count, void *with) {
     struct reply *reply = with;
-    char *grown = realloc(reply->body, reply->length + count * size + 1);
-    if (!grown)
-        return 0;
-    memcpy(grown + reply->length, data, count * size);
-    reply->body = grown;
+    reply->body = memory_grow(reply->body, reply->length + count * size + 1);
+    memcpy(reply->body + reply->length, data, count * size);
     reply->length += count * size;
-    grown[reply->length] = 0;
+    reply->body[reply->length] = 0;
     return count * size;
 }
 
@@ -238,7 +236,7 @@ static void message_hand_on(struct bridge *bridge, json_t *message, const char *
     bool introduces = strcmp(method_of(message), "initialize") == 0;
     if (op)
         key_add(message, op);
-    char *text = message ? json_dumps(message, JSON_COMPACT) : strdup(line);
+    char *text = message ? json_dumps(message, JSON_COMPACT) : memory_text(line, strlen(line));
     if (introduces) {
         json_decref(bridge->introduced);
         bridge->introduced = json_incref(message);
@@ -288,10 +286,8 @@ static int bridge_run(struct typed *typed) {
     size_t length = strlen(url);
     snprintf(bridge.url, sizeof bridge.url, "%.*s/mcp",
              (int)(length > 0 && url[length - 1] == '/' ? length - 1 : length), url);
-    if (!bridge.curl) {
-        trouble_make(&typed->trouble, ERROR_NO_MEMORY, "There is no memory to begin with.");
-        return trouble_tell(&typed->trouble, typed->as_json);
-    }
+    if (!bridge.curl)
+        memory_exhausted();
     while (line_read(line, sizeof line, &too_long)) {
         if (too_long)
             error_write(NULL, ERROR_TOO_LARGE, "");

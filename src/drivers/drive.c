@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Code that all drivers share. */
 #include "drivers/drive.h"
+#include "base/memory.h"
 #include "base/seam.h"
 
 /* ---- lines ---- */
@@ -38,10 +39,7 @@ static void input_add(struct drive_input *input, struct str bytes) {
         size_t cap = input->cap ? input->cap : 4096;
         while (cap < input->len + bytes.len)
             cap *= 2;
-        char *at = realloc(input->at, cap);
-        if (!at)
-            memory_exhausted();
-        input->at = at;
+        input->at = memory_grow(input->at, cap);
         input->cap = cap;
     }
     if (bytes.len > 0)

@@ -2,6 +2,7 @@
 /* Puts new settings into force while the daemon runs. */
 #include "engine/reload.h"
 
+#include "base/memory.h"
 #include "config/config.h"
 #include "sys/crash_guard.h"
 #include "sys/log.h"
@@ -137,13 +138,13 @@ static void replacing_run(void *with) {
 /* ---- reloading ---- */
 
 static struct settings *load_again(struct daemon_context *context, char *why, size_t why_size) {
-    struct config_report *report = calloc(1, sizeof *report);
-    struct settings *settings = report ? config_load(context->config, report) : NULL;
+    struct config_report *report = memory_new(sizeof *report);
+    struct settings *settings = config_load(context->config, report);
     if (!settings)
-        snprintf(why, why_size, "%s", report ? report->problems[0] : "there is no memory");
-    for (uint32_t i = 0; report && !settings && i < report->count && i < CONFIG_PROBLEMS; i++)
+        snprintf(why, why_size, "%s", report->problems[0]);
+    for (uint32_t i = 0; !settings && i < report->count && i < CONFIG_PROBLEMS; i++)
         log_error("the settings stay as they were: %s", report->problems[i]);
-    if (report && report->count > 1) {
+    if (report->count > 1) {
         size_t used = strlen(why);
         snprintf(why + used, why_size - used, " (and %u more)", report->count - 1);
     }

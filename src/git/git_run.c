@@ -3,6 +3,7 @@
  *
  * The command gets a fully specified environment, a process group of its own, and limits on time and output. It
  * inherits the verb's locks: if this process is killed, the next verb waits until the last of our commands has ended. */
+#include "base/memory.h"
 #include "git/git_state.h"
 
 #include "base/seam.h"
@@ -365,10 +366,7 @@ static bool output_add(struct child *child, const char *at, size_t length) {
         return false;
     if (child->output_length + length > child->output_room) {
         size_t room = (child->output_length + length) * 2;
-        char *grown = realloc(child->output, room);
-        if (!grown)
-            return false;
-        child->output = grown;
+        child->output = memory_grow(child->output, room);
         child->output_room = room;
     }
     memcpy(child->output + child->output_length, at, length);

@@ -2,6 +2,7 @@
 /* Routes effects to agents, carries out simulated runs, and reports observations of agents. */
 #include "runs/agents.h"
 
+#include "base/memory.h"
 #include "drivers/driver.h"
 #include "engine/reload.h"
 #include "runs/executor.h"
@@ -67,7 +68,9 @@ static void run_see_cheaply(struct simulated_run *run, int64_t steady, struct ob
 
 static void offer(struct agents *agents, const struct signal *signal) {
     struct input *input = input_make(signal, NULL);
-    if (input && queue_put(&agents->executor->ledger_thread->queue, input))
+    if (!input)
+        memory_exhausted();
+    if (queue_put(&agents->executor->ledger_thread->queue, input))
         return;
     input_free(input);
     log_error("no room for what an agent showed; it is looked at again");
@@ -137,6 +140,11 @@ static void events_offer(struct agents *agents, struct simulated_run *run, int64
 
 static void timer_set(struct agents *agents);
 
+static void run_due_set(struct agents *agents, const struct simulated_run *run) {
+    if (!due_set(&agents->due, run->id, run->driver->due(run->state)))
+        memory_exhausted();
+}
+
 static void run_goes_on(struct agents *agents, struct simulated_run *run, int64_t now) {
     struct arena arena = {0};
     int64_t at;
@@ -145,7 +153,7 @@ static void run_goes_on(struct agents *agents, struct simulated_run *run, int64_
         run->driver->tick(run->state, at, &out);
         events_offer(agents, run, at, &out);
     }
-    due_set(&agents->due, run->id, run->driver->due(run->state));
+    run_due_set(agents, run);
     arena_free(&arena);
 }
 
@@ -231,8 +239,8 @@ static struct id work_id(struct id goal, struct str node) {
 static struct simulated_run *run_add(struct agents *agents, const struct effect *effect,
                                      const struct driver *driver, struct drive_spec *spec,
                                      struct arena *arena) {
-    struct simulated_run *run = calloc(1, sizeof *run + driver->size);
-    if (!run || !map_put(&agents->runs, spec->run, run))
+    struct simulated_run *run = memory_new(sizeof *run + driver->size);
+    if (!map_put(&agents->runs, spec->run, run))
         memory_exhausted();
     run->id = spec->run;
     run->driver = driver;
@@ -259,7 +267,7 @@ static enum delivery run_tell(struct agents *agents, struct simulated_run *run,
     run->driver->send(run->state, effect_id(run->goal, dispatch_of(effect) - 1),
                       arena_format(arena, "%s %s", name_of(&WORDS_NAMES, words), run->node),
                       clock_steady(), &out);
-    due_set(&agents->due, run->id, run->driver->due(run->state));
+    run_due_set(agents, run);
     for (uint32_t i = 0; i < out.event_count; i++)
         if (out.events[i].kind == DRIVE_ACCEPTED) {
             run->heard = dispatch_of(effect);
@@ -379,7 +387,7 @@ void agents_carry(struct agents *agents, struct act *act) {
     struct arena arena = {0};
     const struct effect *effect = &act->effect;
     struct signal ended = {0};
-    if (agents->real && !is_simulated(agents, effect)) {
+    if (!is_simulated(agents, effect)) {
         runs_carry(agents->real, act);
         return;
     }
@@ -433,7 +441,7 @@ struct str agents_see(void *with, struct id goal, const struct assignments *assi
         struct observation *row = &rows[seen.rows.count];
         if (run)
             run_see_cheaply(run, clock_steady(), row);
-        else if (!agents->real || !assignment->run ||
+        else if (!assignment->run ||
                  !runs_see(agents->real, effect_id(goal, assignment->run - 1), row))
             continue;
         row->assignment = assignment->n;

@@ -2,6 +2,7 @@
 /* Composes the text that an effect sends to an agent. */
 #include "runs/compose.h"
 
+#include "base/memory.h"
 #include "ops/instruction.h"
 #include "sys/crash_guard.h"
 
@@ -90,11 +91,7 @@ static void composing_fill(struct composing *it, const struct effect *effect) {
 
 void compose(struct lookups *lookups, const struct effect *effect, bool whole, composed *done,
              void *with) {
-    struct composing *it = calloc(1, sizeof *it);
-    if (!it) {
-        done(with, &(struct composition){.why = STR("there is no memory")});
-        return;
-    }
+    struct composing *it = memory_new(sizeof *it);
     it->done = done;
     it->with = with;
     it->whole = whole;

@@ -4,6 +4,7 @@
  * result. */
 #include "runs/try_agents.h"
 
+#include "base/memory.h"
 #include "drivers/login.h"
 #include "runs/run.h"
 #include "sys/clock.h"
@@ -244,10 +245,10 @@ static void runs_prepare(struct trying *it, const struct settings *settings, con
 
 int try_agents(struct settings *settings, const char *socket, const char *folder) {
     for (uint32_t i = 0; i < settings->agent_count; i++) {
-        struct trying *it = calloc(1, sizeof *it);
+        struct trying *it = memory_new(sizeof *it);
         const struct agent_setting *agent = &settings->agents[i];
         char place[] = "/tmp/overseer-try-XXXXXX";
-        if (!it || !mkdtemp(place)) {
+        if (!mkdtemp(place)) {
             free(it);
             return 1;
         }
@@ -275,7 +276,7 @@ bool environment_take(const char *pid) {
         return false;
     clearenv();
     while (getdelim(&text, &room, 0, file) > 0)
-        putenv(strdup(text));
+        putenv(memory_text(text, strlen(text)));
     free(text);
     fclose(file);
     return true;
