@@ -2,6 +2,7 @@
 /* Reads JSON documents that are larger than memory. */
 #include "ops/portable/scan.h"
 
+#include "base/memory.h"
 #include "base/must.h"
 #include "ops/json.h"
 
@@ -76,12 +77,7 @@ static bool item_add(struct scan *scan, int c) {
         return scan_refuse(scan, "this item is too large");
     if (scan->len == scan->cap) {
         scan->cap = scan->cap ? scan->cap * 2 : 65536;
-        char *grown = realloc(scan->item, scan->cap);
-        if (!grown) {
-            scan->cap = scan->len;
-            return scan_refuse(scan, "there is no memory for this item");
-        }
-        scan->item = grown;
+        scan->item = memory_grow(scan->item, scan->cap);
     }
     scan->item[scan->len++] = (char)c;
     return true;
