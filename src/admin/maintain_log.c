@@ -2,6 +2,7 @@
 /* The verb verify-log: checks offline that the log is unaltered, also against chain heads that were saved earlier.
  * G-25. */
 #include "admin/maintain.h"
+#include "base/memory.h"
 #include "store/examine.h"
 
 #include <errno.h>
@@ -56,10 +57,7 @@ static bool head_add(struct verification *v, size_t *cap, struct head head) {
         return false;
     if (v->before_count == *cap) {
         *cap = *cap * 2 + 1024;
-        struct head *grown = realloc(v->before, *cap * sizeof *grown);
-        if (!grown)
-            return false;
-        v->before = grown;
+        v->before = memory_grow(v->before, *cap * sizeof *v->before);
     }
     v->before[v->before_count++] = head;
     return true;

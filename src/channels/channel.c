@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Delivers a message to a person outside of Overseer and reports the outcome. This file starts and ends sends; each
  * kind of service has its own file. */
+#include "base/memory.h"
 #include "channels/channel_state.h"
 
 static const char *const SEND_RESULT_TEXT[SEND_RESULTS] = {"done", "later", "refused", "unknown"};
@@ -33,9 +34,7 @@ static void teller_closed(uv_handle_t *handle) {
 static struct channel_send *channel_send_make(struct channels *channels,
                                               const struct channel *channel, channel_sent *done,
                                               void *with) {
-    struct channel_send *send = calloc(1, sizeof *send);
-    if (!send)
-        return NULL;
+    struct channel_send *send = memory_new(sizeof *send);
     send->channels = channels;
     send->done = done;
     send->with = with;
@@ -56,43 +55,35 @@ static struct channel_send *channel_send_make(struct channels *channels,
 /* False: the send has ended before it began. */
 static bool channel_send_may_begin(struct channel_send *send, const struct channel *channel) {
     const char *broken = channel_broken(channel);
-    if (send->ca_path.failed || send->proxy.failed)
-        channel_send_end(send, SEND_LATER, "out of memory");
-    else if (broken)
+    if (broken)
         channel_send_end(send, SEND_REFUSED, "the channel %s", broken);
     else if (send->channels->count > LIMIT_SAYING)
         channel_send_end(send, SEND_LATER, "too many messages are being sent");
     return !send->ended;
 }
 
-bool channel_say(struct channels *channels, const struct channel *channel,
+void channel_say(struct channels *channels, const struct channel *channel,
                  const struct notice *notice, channel_sent *done, void *with) {
     must(!channels->stopping && channel->kind < CHANNEL_KINDS);
     struct channel_send *send = channel_send_make(channels, channel, done, with);
-    if (send && channel_send_may_begin(send, channel))
+    if (channel_send_may_begin(send, channel))
         SERVICES[channel->kind].begin(send, channel, notice);
-    return send != NULL;
 }
 
-bool channel_pull(struct channels *channels, const struct channel *channel, const struct pull *pull,
+void channel_pull(struct channels *channels, const struct channel *channel, const struct pull *pull,
                   channel_sent *done, void *with) {
     must(!channels->stopping && channel_sort(channel->kind) == SORT_TRACKER);
     struct channel_send *send = channel_send_make(channels, channel, done, with);
-    if (send && channel_send_may_begin(send, channel))
+    if (channel_send_may_begin(send, channel))
         pull_begin(send, channel, pull);
-    return send != NULL;
 }
 
 /* ---- starting and stopping all channels ---- */
 
 struct channels *channels_start(uv_loop_t *loop, int64_t (*now)(void)) {
-    struct channels *channels = calloc(1, sizeof *channels);
-    struct channels_http *http = channels ? channels_http_start(loop) : NULL;
-    if (!http) {
-        free(channels);
-        return NULL;
-    }
-    *channels = (struct channels){.loop = loop, .now = now, .http = http, .handles = 2};
+    struct channels *channels = memory_new(sizeof *channels);
+    *channels = (struct channels){
+        .loop = loop, .now = now, .http = channels_http_start(loop), .handles = 2};
     uv_timer_init(loop, &channels->teller);
     channels->teller.data = channels;
     return channels;

@@ -32,11 +32,11 @@ typedef void channel_sent(void *with, const struct channel_outcome *outcome);
 
 struct channels;
 
-/* now: the wall clock, microseconds of UTC. NULL: no memory. */
+/* now: the wall clock, microseconds of UTC. */
 struct channels *channels_start(uv_loop_t *loop, int64_t (*now)(void));
 
-/* Copies what it needs of channel and notice. False: out of memory, and `done` will not be called. */
-bool channel_say(struct channels *channels, const struct channel *channel,
+/* Copies what it needs of channel and notice. */
+void channel_say(struct channels *channels, const struct channel *channel,
                  const struct notice *notice, channel_sent *done, void *with);
 
 /* Work on a branch at the forge that waits to be merged. The texts may come from anyone. */
@@ -50,7 +50,7 @@ struct pull {
 
 /* The channel is a forge. SEND_DONE: a pull request for that branch exists; its number and address are the reference
  * and url. After any outcome the caller may make the same call again: each try looks first. */
-bool channel_pull(struct channels *channels, const struct channel *channel, const struct pull *pull,
+void channel_pull(struct channels *channels, const struct channel *channel, const struct pull *pull,
                   channel_sent *done, void *with);
 
 unsigned channels_busy(const struct channels *channels); /* messages in progress */

@@ -94,7 +94,6 @@ static void signature_make(const struct words *secret, const char *at, const str
     words_add(to, STR("sha256="));
     for (size_t i = 0; i < sizeof hash.bytes; i++)
         words_format(to, "%02x", hash.bytes[i]);
-    to->failed = to->failed || text.failed;
     words_free(&text);
 }
 
@@ -116,10 +115,7 @@ static void webhook_ask(struct channel_send *send, const struct words *secret, c
         words_add(&bearer, words_str(&send->token));
         headers[count++] = (struct http_header){"Authorization", words_str(&bearer)};
     }
-    if (signature.failed || bearer.failed)
-        channel_send_end(send, SEND_LATER, "out of memory for a signature");
-    else
-        http_ask(send, "POST", headers, count, hook_answered);
+    http_ask(send, "POST", headers, count, hook_answered);
     words_free(&signature);
     words_free(&bearer);
 }
@@ -152,7 +148,6 @@ static void whole_text(struct words *to, enum markup markup, const struct notice
         words_add(to, STR("\n\n"));
         words_add(to, words_str(&question));
     }
-    to->failed = to->failed || question.failed;
     words_free(&question);
 }
 
@@ -191,7 +186,6 @@ void slack_begin(struct channel_send *send, const struct channel *channel,
     out_end(body, ']');
     out_flag(body, "unfurl_links", false);
     out_end(body, '}');
-    body->failed = body->failed || title.failed || head.failed || text.failed || facts.failed;
     http_ask(send, "POST", NULL, 0, hook_answered);
     words_free(&title);
     words_free(&head);
@@ -219,7 +213,6 @@ static void discord_embed(struct words *body, const struct notice *notice, const
     if (notice->url.len > 0)
         out_text(body, "url", notice->url);
     out_end(body, '}');
-    body->failed = body->failed || title.failed || text.failed || facts.failed;
     words_free(&title);
     words_free(&text);
     words_free(&facts);
@@ -246,7 +239,6 @@ void discord_begin(struct channel_send *send, const struct channel *channel,
     out_end(body, ']');
     out_end(body, '}');
     out_end(body, '}');
-    body->failed = body->failed || content.failed;
     http_ask(send, "POST", NULL, 0, message_answered);
     words_free(&content);
 }
@@ -279,7 +271,6 @@ static void pagerduty_payload(struct words *body, const struct notice *notice) {
     out_raw(body, "custom_details", STR(""));
     text_json(body, notice);
     out_end(body, '}');
-    body->failed = body->failed || summary.failed || source.failed;
     words_free(&summary);
     words_free(&source);
 }
@@ -315,7 +306,6 @@ void pagerduty_begin(struct channel_send *send, const struct channel *channel,
         pagerduty_links(body, notice);
     }
     out_end(body, '}');
-    body->failed = body->failed || send->reference.failed;
     http_ask(send, "POST", NULL, 0, hook_answered);
 }
 
@@ -346,7 +336,6 @@ static void ntfy_body(struct words *body, const struct channel *channel,
     if (notice->url.len > 0)
         out_text(body, "click", notice->url);
     out_end(body, '}');
-    body->failed = body->failed || title.failed || text.failed;
     words_free(&title);
     words_free(&text);
 }
@@ -360,7 +349,6 @@ void ntfy_begin(struct channel_send *send, const struct channel *channel,
     ntfy_body(&send->http.body, channel, notice);
     words_format(&bearer, "Bearer ");
     words_add(&bearer, words_str(&send->token));
-    send->http.body.failed = send->http.body.failed || bearer.failed;
     struct http_header header = {"Authorization", words_str(&bearer)};
     http_ask(send, "POST", &header, send->token.len > 0, message_answered);
     words_free(&bearer);

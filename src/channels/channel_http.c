@@ -4,6 +4,7 @@
  *
  * Each request uses its own connection. When a kept connection turns out to be dead, libcurl would resend the request
  * by itself, and it would be unknown whether the service received it once or twice. */
+#include "base/memory.h"
 #include "channels/channel_state.h"
 
 #include <errno.h>
@@ -152,7 +153,7 @@ static size_t body_arrived(char *at, size_t size, size_t count, void *with) {
         return 0;
     }
     words_add(&http->answer, (struct str){at, len});
-    return http->answer.failed ? 0 : len;
+    return len;
 }
 
 static bool named(struct str header, const char *name, struct str *ret_value) {
@@ -234,16 +235,14 @@ static curl_socket_t socket_open(void *with, curlsocktype purpose, struct curl_s
 
 /* ---- requests ---- */
 
-static bool header_add(struct http *http, const char *name, struct str value) {
+static void header_add(struct http *http, const char *name, struct str value) {
     struct words line = {0};
     words_format(&line, "%s: ", name);
     words_add(&line, value);
-    struct curl_slist *more =
-        line.failed ? NULL : curl_slist_append(http->headers, words_cstr(&line));
-    if (more)
-        http->headers = more;
+    http->headers = curl_slist_append(http->headers, words_cstr(&line));
+    if (!http->headers)
+        memory_exhausted();
     words_free(&line);
-    return more != NULL;
 }
 
 /* Only HTTP, with verified certificates, to exactly this host, and through no proxy that was not configured. */
@@ -284,22 +283,20 @@ static void request_aim(struct channel_send *send, CURL *easy, const char *metho
     curl_easy_setopt(easy, CURLOPT_HEADERDATA, send);
 }
 
-static bool request_make(struct channel_send *send, const char *method,
+static void request_make(struct channel_send *send, const char *method,
                          const struct http_header *headers, size_t count) {
     struct http *http = &send->http;
-    bool posts = strcmp(method, "GET") != 0;
-    bool right = !http->url.failed && !http->body.failed &&
-                 header_add(http, "User-Agent", STR("overseer/" OVERSEER_VERSION)) &&
-                 header_add(http, "Expect", STR("")) &&
-                 (!posts || header_add(http, "Content-Type", STR("application/json")));
-    for (size_t i = 0; i < count && right; i++)
-        right = header_add(http, headers[i].name, headers[i].value);
-    http->easy = right ? curl_easy_init() : NULL;
+    header_add(http, "User-Agent", STR("overseer/" OVERSEER_VERSION));
+    header_add(http, "Expect", STR(""));
+    if (strcmp(method, "GET") != 0)
+        header_add(http, "Content-Type", STR("application/json"));
+    for (size_t i = 0; i < count; i++)
+        header_add(http, headers[i].name, headers[i].value);
+    http->easy = curl_easy_init();
     if (!http->easy)
-        return false;
+        memory_exhausted();
     request_bound(send, http->easy);
     request_aim(send, http->easy, method);
-    return true;
 }
 
 void http_ask(struct channel_send *send, const char *method, const struct http_header *headers,
@@ -314,11 +311,9 @@ void http_ask(struct channel_send *send, const char *method, const struct http_h
     http->reset_at = 0;
     http->error[0] = 0;
     http->answered = answered;
-    if (!request_make(send, method, headers, count) ||
-        curl_multi_add_handle(channel_send_http(send)->multi, http->easy) != CURLM_OK) {
-        request_close(http);
-        channel_send_end(send, SEND_LATER, "out of memory for a request");
-    }
+    request_make(send, method, headers, count);
+    if (curl_multi_add_handle(channel_send_http(send)->multi, http->easy) != CURLM_OK)
+        memory_exhausted();
 }
 
 void http_cancel(struct channel_send *send) {
@@ -350,9 +345,7 @@ static void socket_ready(uv_poll_t *poll, int status, int events) {
 }
 
 static struct watched *watched_make(struct channels_http *http, curl_socket_t socket) {
-    struct watched *watched = calloc(1, sizeof *watched);
-    if (!watched)
-        return NULL;
+    struct watched *watched = memory_new(sizeof *watched);
     watched->socket = socket;
     watched->http = http;
     watched->poll.data = watched;
@@ -403,15 +396,12 @@ static int timer_wanted(CURLM *multi, long timeout_ms, void *with) {
 }
 
 struct channels_http *channels_http_start(uv_loop_t *loop) {
-    struct channels_http *http = calloc(1, sizeof *http);
-    if (!http)
-        return NULL;
+    struct channels_http *http = memory_new(sizeof *http);
+    must(curl_global_init(CURL_GLOBAL_DEFAULT) == CURLE_OK);
     http->loop = loop;
-    http->multi = curl_global_init(CURL_GLOBAL_DEFAULT) == CURLE_OK ? curl_multi_init() : NULL;
-    if (!http->multi) {
-        free(http);
-        return NULL;
-    }
+    http->multi = curl_multi_init();
+    if (!http->multi)
+        memory_exhausted();
     uv_timer_init(loop, &http->timer);
     http->timer.data = http;
     curl_multi_setopt(http->multi, CURLMOPT_SOCKETFUNCTION, socket_wanted);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Sends notices through a program on this machine: desktop notifications (ESCALATE-06) and the operator's commands. */
+#include "base/memory.h"
 #include "channels/channel_state.h"
 
 #include <fcntl.h>
@@ -132,9 +133,7 @@ static int input_make(struct str text) {
 }
 
 static struct program *program_make(struct channel_send *send) {
-    struct program *program = calloc(1, sizeof *program);
-    if (!program)
-        return NULL;
+    struct program *program = memory_new(sizeof *program);
     program->send = send;
     program->handles = 3;
     program->process.data = program->output.data = program->deadline.data = program;
@@ -168,8 +167,7 @@ static int program_spawn(struct program *program, uv_loop_t *loop, char **argume
 
 static void program_run(struct channel_send *send, char **arguments, int input) {
     struct program *program = program_make(send);
-    int code =
-        program ? program_spawn(program, channel_send_loop(send), arguments, input) : UV_ENOMEM;
+    int code = program_spawn(program, channel_send_loop(send), arguments, input);
     if (input >= 0)
         close(input);
     if (code == 0) {
@@ -181,8 +179,7 @@ static void program_run(struct channel_send *send, char **arguments, int input) 
     channel_send_end(send, code == UV_ENOENT ? SEND_REFUSED : SEND_LATER,
                      "%s cannot be started: %s", arguments[0],
                      code == UV_ENOENT ? "the program was not found" : uv_strerror(code));
-    if (program)
-        program_close(program);
+    program_close(program);
 }
 
 /* ---- desktop and command ---- */
@@ -205,7 +202,6 @@ static void note_text(struct words *to, const struct notice *notice) {
     text_facts(&text, MARKUP_ENTITIES, notice, "\n");
     text_question(&text, MARKUP_ENTITIES, notice, "");
     backslashes_double(to, words_str(&text));
-    to->failed = to->failed || text.failed;
     words_free(&text);
 }
 
@@ -221,10 +217,7 @@ void desktop_begin(struct channel_send *send, const struct channel *channel,
     words_format(&urgency, "--urgency=%s", URGENCY[notice->alarm]);
     char *arguments[] = {"notify-send", "--app-name=Overseer", urgency.at, "--", title.at, text.at,
                          NULL};
-    if (title.failed || text.failed || urgency.failed)
-        channel_send_end(send, SEND_LATER, "out of memory for a notification");
-    else
-        program_run(send, arguments, -1);
+    program_run(send, arguments, -1);
     words_free(&title);
     words_free(&text);
     words_free(&urgency);
@@ -237,7 +230,7 @@ void command_begin(struct channel_send *send, const struct channel *channel,
     text_json(&text, notice);
     words_add(&text, STR("\n"));
     char *arguments[] = {"/bin/sh", "-c", line.at, NULL};
-    int input = line.failed || text.failed ? -1 : input_make(words_str(&text));
+    int input = input_make(words_str(&text));
     if (input < 0)
         channel_send_end(send, SEND_LATER, "the input of the command cannot be stored");
     else

@@ -9,6 +9,7 @@
  *
  * The branch is the key: a forge has at most one open pull request for it, and each try looks before it creates one. So a
  * try whose answer was lost is simply repeated. */
+#include "base/memory.h"
 #include "channels/channel_state.h"
 
 #include <stdio.h>
@@ -212,7 +213,7 @@ static void body_write(struct words *body, const struct pull *pull) {
     }
 }
 
-static bool pull_fill(struct channel_send *send, const struct channel *channel,
+static void pull_fill(struct channel_send *send, const struct channel *channel,
                       const struct pull *pull) {
     struct tracker *tracker = send->tracker;
     tracker->page = 1;
@@ -224,15 +225,11 @@ static bool pull_fill(struct channel_send *send, const struct channel *channel,
     body_write(&tracker->body, pull);
     words_format(&tracker->marker, "<!-- overseer-landing %.*s -->", STR_ARG(pull->commit));
     words_format(&tracker->body, "\n%s\n", words_cstr(&tracker->marker));
-    return !(tracker->base.failed || tracker->repo.failed || tracker->head.failed ||
-             tracker->onto.failed || tracker->title.failed || tracker->body.failed ||
-             tracker->marker.failed);
 }
 
 void pull_begin(struct channel_send *send, const struct channel *channel, const struct pull *pull) {
-    send->tracker = calloc(1, sizeof *send->tracker);
-    if (!send->tracker || !pull_fill(send, channel, pull))
-        channel_send_end(send, SEND_LATER, "out of memory for a pull request");
-    else if (token_read(send, channel->token_path, &send->token))
+    send->tracker = memory_new(sizeof *send->tracker);
+    pull_fill(send, channel, pull);
+    if (token_read(send, channel->token_path, &send->token))
         look(send);
 }

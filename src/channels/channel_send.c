@@ -135,9 +135,6 @@ bool token_read(struct channel_send *send, struct str path, struct words *to) {
     if (problem)
         channel_send_end(send, SEND_REFUSED, "the file %s cannot be used: %s", words_cstr(&name),
                          problem);
-    else if (to->failed)
-        channel_send_end(send, SEND_LATER, "out of memory for a token");
-    bool right = !problem && !to->failed;
     words_free(&name);
-    return right;
+    return !problem;
 }

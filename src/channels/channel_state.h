@@ -8,13 +8,11 @@
 #include <curl/curl.h>
 #include <jansson.h>
 
-/* ---- growing texts: see channel_words.c. Out of memory sets `failed`, which stays set; check it once, at the end.
- * ---- */
+/* ---- growing texts: see channel_words.c ---- */
 
 struct words {
     char *at; /* NUL-terminated; NULL: nothing was ever added */
     size_t len, cap;
-    bool failed;
 };
 
 static inline struct str words_str(const struct words *words) {

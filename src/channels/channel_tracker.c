@@ -10,6 +10,7 @@
  *   labels (Gitea wants their numbers) ──▶ create ──▶ done
  *
  * Each step ends the send or makes the next request. Read-only steps may be repeated freely. */
+#include "base/memory.h"
 #include "channels/channel_state.h"
 
 #include <stdio.h>
@@ -101,7 +102,6 @@ void forge_ask(struct channel_send *send, const char *method, http_answered *ans
                                                    ? STR("application/vnd.github+json")
                                                    : STR("application/json")},
                                     {"X-GitHub-Api-Version", STR("2022-11-28")}};
-    send->http.url.failed = send->http.url.failed || token.failed;
     http_ask(send, method, headers, send->kind == CHANNEL_GITHUB ? 3 : 2, answered);
     words_free(&token);
 }
@@ -123,7 +123,7 @@ bool forge_keep(struct channel_send *send, const json_t *issue, const char *numb
     words_clear(&send->url);
     words_format(&send->reference, "%lld", (long long)number);
     words_escape_line(&send->url, MARKUP_NONE, str_of(url ? url : gitlab ? gitlab : ""), LIMIT_URL);
-    return !send->reference.failed && !send->url.failed;
+    return true;
 }
 
 static bool issue_keep(struct channel_send *send, const json_t *issue) {
@@ -183,7 +183,6 @@ static void labels_put(struct channel_send *send, struct words *body) {
             words_add(&list, words_str(&tracker->label_names[i]));
         }
         out_text(body, "labels", words_str(&list));
-        body->failed = body->failed || list.failed;
         words_free(&list);
         return;
     }
@@ -483,7 +482,7 @@ static void labels_take(struct tracker *tracker, const struct channel *channel,
         words_add(&names[tracker->label_count++], channel->labels.at[i]);
 }
 
-static bool tracker_fill(struct channel_send *send, const struct channel *channel,
+static void tracker_fill(struct channel_send *send, const struct channel *channel,
                          const struct notice *notice) {
     struct tracker *tracker = send->tracker;
     char id[ID_TEXT + 1];
@@ -499,21 +498,12 @@ static bool tracker_fill(struct channel_send *send, const struct channel *channe
     text_title(&tracker->title, MARKUP_NONE, notice, ISSUE_TITLE);
     text_issue(&tracker->body, notice);
     words_format(&tracker->body, "\n%s\n", words_cstr(&tracker->marker));
-    bool failed = tracker->base.failed || tracker->repo.failed || tracker->to.failed ||
-                  tracker->earlier.failed || tracker->marker.failed || tracker->title.failed ||
-                  tracker->body.failed;
-    for (uint32_t i = 0; i < tracker->label_count; i++)
-        failed = failed || tracker->label_names[i].failed;
-    return !failed;
 }
 
 void tracker_begin(struct channel_send *send, const struct channel *channel,
                    const struct notice *notice) {
-    send->tracker = calloc(1, sizeof *send->tracker);
-    if (!send->tracker || !tracker_fill(send, channel, notice)) {
-        channel_send_end(send, SEND_LATER, "out of memory for an issue");
-        return;
-    }
+    send->tracker = memory_new(sizeof *send->tracker);
+    tracker_fill(send, channel, notice);
     if (!token_read(send, channel->token_path, &send->token))
         return;
     if (!notice->attempt.unsure)

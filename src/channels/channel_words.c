@@ -1,25 +1,21 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Builds texts for services so that text written by others stays plain text. */
+#include "base/memory.h"
 #include "channels/channel_state.h"
 
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 
-enum { WORDS_MOST = 2 * LIMIT_CHANNEL_LOOK }; /* far more than a notice can need */
+enum { WORDS_MOST = 2 * LIMIT_CHANNEL_LOOK }; /* far more than a notice or an answer can have */
 
-static bool words_room(struct words *words, size_t more) {
+static void words_room(struct words *words, size_t more) {
     size_t need = words->len + more + 1;
-    if (words->failed || need > WORDS_MOST)
-        words->failed = true;
-    if (words->failed || need <= words->cap)
-        return !words->failed;
+    must(need <= WORDS_MOST);
+    if (need <= words->cap)
+        return;
     size_t cap = need * 2;
-    char *at = malloc(cap);
-    if (!at) {
-        words->failed = true;
-        return false;
-    }
+    char *at = memory_new(cap);
     if (words->at) {
         memcpy(at, words->at, words->len + 1);
         explicit_bzero(words->at, words->len);
@@ -27,12 +23,10 @@ static bool words_room(struct words *words, size_t more) {
     }
     words->at = at;
     words->cap = cap;
-    return true;
 }
 
 void words_add(struct words *words, struct str text) {
-    if (!words_room(words, text.len))
-        return;
+    words_room(words, text.len);
     if (text.len > 0)
         memcpy(words->at + words->len, text.at, text.len);
     words->len += text.len;
@@ -53,7 +47,6 @@ void words_clear(struct words *words) {
     if (words->at)
         explicit_bzero(words->at, words->cap);
     words->len = 0;
-    words->failed = false;
 }
 
 void words_free(struct words *words) {

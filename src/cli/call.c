@@ -3,6 +3,7 @@
 #include "cli/call.h"
 
 #include "base/buffer.h"
+#include "base/memory.h"
 #include "ops/op.h"
 
 #include <curl/curl.h>
@@ -27,15 +28,16 @@ struct asking {
 static void header_add(struct asking *asking, const char *name, const char *value) {
     char line[4200];
     snprintf(line, sizeof line, "%s: %s", name, value);
-    struct curl_slist *grown = curl_slist_append(asking->headers, line);
-    asking->headers = grown ? grown : asking->headers;
+    asking->headers = curl_slist_append(asking->headers, line);
+    if (!asking->headers)
+        memory_exhausted();
 }
 
-static bool asking_make(struct asking *asking, const struct daemon_address *at, const char *path) {
+static void asking_make(struct asking *asking, const struct daemon_address *at, const char *path) {
     char url[2048], bearer[4096];
     asking->curl = curl_easy_init();
     if (!asking->curl)
-        return false;
+        memory_exhausted();
     const char *slash = at->url && *at->url && at->url[strlen(at->url) - 1] == '/' ? "" : "/";
     snprintf(url, sizeof url, "%s%s%s", at->url ? at->url : "http://overseer",
              at->url ? slash : "/", path + 1);
@@ -48,7 +50,6 @@ static bool asking_make(struct asking *asking, const struct daemon_address *at, 
         snprintf(bearer, sizeof bearer, "Bearer %s", at->token);
         header_add(asking, "Authorization", bearer);
     }
-    return true;
 }
 
 static CURLcode asking_do(struct asking *asking) {
@@ -75,8 +76,7 @@ static bool nobody(const struct daemon_address *at, CURLcode code, struct troubl
 
 static CURLcode post(const struct daemon_address *at, const char *body, struct buffer *received) {
     struct asking asking = {0};
-    if (!asking_make(&asking, at, "/rpc"))
-        return CURLE_OUT_OF_MEMORY;
+    asking_make(&asking, at, "/rpc");
     header_add(&asking, "Content-Type", "application/json");
     curl_easy_setopt(asking.curl, CURLOPT_POSTFIELDS, body);
     curl_easy_setopt(asking.curl, CURLOPT_TIMEOUT, (long)ANSWER_SECONDS);
@@ -144,7 +144,7 @@ json_t *daemon_call(const struct daemon_address *at, const char *method, json_t 
             break;
         usleep(200000u << i);
     }
-    if (!body)
+    if (!body) /* or a text that is not UTF-8 */
         trouble_make(trouble, ERROR_NO_MEMORY, "Out of memory for the request.");
     free(body);
     return result;
@@ -156,10 +156,7 @@ char *daemon_get(const struct daemon_address *at, const char *path, long *ret_st
                  struct trouble *trouble) {
     struct asking asking = {0};
     struct buffer received = {0};
-    if (!asking_make(&asking, at, path)) {
-        trouble_make(trouble, ERROR_NO_MEMORY, "Out of memory for the request.");
-        return NULL;
-    }
+    asking_make(&asking, at, path);
     curl_easy_setopt(asking.curl, CURLOPT_TIMEOUT, (long)ANSWER_SECONDS);
     curl_easy_setopt(asking.curl, CURLOPT_WRITEFUNCTION, receive);
     curl_easy_setopt(asking.curl, CURLOPT_WRITEDATA, &received);
@@ -168,7 +165,7 @@ char *daemon_get(const struct daemon_address *at, const char *path, long *ret_st
         curl_easy_getinfo(asking.curl, CURLINFO_RESPONSE_CODE, ret_status);
     asking_end(&asking);
     if (code == CURLE_OK)
-        return received.at ? received.at : calloc(1, 1);
+        return received.at ? received.at : memory_new(1);
     buffer_free(&received);
     nobody(at, code, trouble);
     return NULL;
@@ -205,8 +202,7 @@ static size_t follow_receive(char *data, size_t size, size_t count, void *with) 
     struct following *following = with;
     struct buffer *waiting = &following->waiting;
     long status = 0;
-    if (receive(data, size, count, waiting) == 0)
-        return 0;
+    receive(data, size, count, waiting);
     curl_easy_getinfo(following->curl, CURLINFO_RESPONSE_CODE, &status);
     if (status != 200)
         return size * count; /* an error: parsed as a whole later */
@@ -239,8 +235,7 @@ bool daemon_follow(const struct daemon_address *at, const char *path, const char
                    struct trouble *trouble) {
     struct asking asking = {0};
     struct following following = {.each = each, .with = with};
-    if (!asking_make(&asking, at, path))
-        return trouble_make(trouble, ERROR_NO_MEMORY, "Out of memory for the request.");
+    asking_make(&asking, at, path);
     following.curl = asking.curl;
     header_add(&asking, "Accept", "text/event-stream");
     if (after && *after)

@@ -1,20 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Checks a settings file. */
 #include "config/config.h"
+#include "base/memory.h"
 
 #include "cli/command.h"
 
 #include <stdlib.h>
 
 /* The same for programs: every mistake as a text in JSON. */
-static int check_json(struct typed *typed, const char *file) {
+static int check_json(const char *file) {
     char found[PATH_MAX];
     struct config_source source = {.file = file, .ignore_environment = true};
-    struct config_report *report = calloc(1, sizeof *report);
-    if (!report) {
-        trouble_make(&typed->trouble, ERROR_NO_MEMORY, "Out of memory.");
-        return trouble_tell(&typed->trouble, true);
-    }
+    struct config_report *report = memory_new(sizeof *report);
     if (!file && config_find(found, sizeof found))
         source.file = found;
     struct settings *settings = source.file ? config_load(&source, report) : NULL;
@@ -34,5 +31,5 @@ static int check_json(struct typed *typed, const char *file) {
 
 int config_check_run(struct typed *typed) {
     const char *file = typed_text(typed, "file");
-    return typed->as_json ? check_json(typed, file) : config_check_main(file);
+    return typed->as_json ? check_json(file) : config_check_main(file);
 }

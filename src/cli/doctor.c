@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Checks whether everything is in order. CLI-09: each line is good, bad or worth a look, and says what to do. */
+#include "base/memory.h"
 #include "cli/agent_list.h"
 #include "cli/child.h"
 #include "cli/command.h"
@@ -52,11 +53,9 @@ static bool program_says(const char *program, char *line, size_t size) {
     char path[PATH_MAX];
     char *words[] = {path, (char *)"--version", NULL};
     struct trouble trouble;
-    struct child *child = calloc(1, sizeof *child);
-    if (!child || !program_find(program, path)) {
-        free(child);
+    if (!program_find(program, path))
         return false;
-    }
+    struct child *child = memory_new(sizeof *child);
     child->words = words;
     child->quiet = true;
     bool well = child_run(child, &trouble) && child->status == 0;
@@ -214,8 +213,8 @@ static void check_replication(const struct patient *patient, struct finding *f) 
 
 static uint32_t agents_declared(const struct typed *typed) {
     struct config_source source = {.file = typed_text(typed, "config")};
-    struct config_report *report = calloc(1, sizeof *report);
-    struct settings *settings = report ? config_load(&source, report) : NULL;
+    struct config_report *report = memory_new(sizeof *report);
+    struct settings *settings = config_load(&source, report);
     uint32_t count = settings ? settings->lists.agent_count : 0;
     config_free(settings);
     free(report);
@@ -242,8 +241,8 @@ static bool hooks_find(struct str repo, char *names, size_t size) {
 
 static void check_hooks(const struct patient *patient, struct finding *f) {
     struct config_source source = {.file = typed_text(patient->typed, "config")};
-    struct config_report *report = calloc(1, sizeof *report);
-    struct settings *settings = report ? config_load(&source, report) : NULL;
+    struct config_report *report = memory_new(sizeof *report);
+    struct settings *settings = config_load(&source, report);
     char names[128] = "";
     bool any = settings && settings->repo.path.len > 0 && settings->repo.path.at[0] == '/' &&
                hooks_find(settings->repo.path, names, sizeof names);
@@ -262,17 +261,17 @@ static void check_settings(const struct patient *patient, struct finding *f) {
     char path[PATH_MAX] = "";
     const char *file = typed_text(patient->typed, "config");
     struct config_source source = {.file = file};
-    struct config_report *report = calloc(1, sizeof *report);
+    struct config_report *report = memory_new(sizeof *report);
     if (!file && config_find(path, sizeof path))
         file = path;
-    struct settings *settings = report ? config_load(&source, report) : NULL;
+    struct settings *settings = config_load(&source, report);
     if (settings && file)
         FOUND(f, GOOD, "", "%.250s is valid", file);
     else if (settings)
         FOUND(f, GOOD, "", "there is no settings file, so all settings have their defaults");
     else
         FOUND(f, BAD, "overseer config check shows every mistake", "%s",
-              report && report->count ? report->problems[0] : "the settings cannot be read");
+              report->count ? report->problems[0] : "the settings cannot be read");
     config_free(settings);
     free(report);
 }
@@ -310,12 +309,11 @@ static void check_store(const struct patient *patient, struct finding *f) {
               well ? "in use by the daemon" : "the daemon cannot use it");
         return;
     }
-    struct child *child = calloc(1, sizeof *child);
-    if (!child || !patient->has_daemon_program) {
-        free(child);
+    if (!patient->has_daemon_program) {
         FOUND(f, LOOK, "", "cannot be checked without overseerd");
         return;
     }
+    struct child *child = memory_new(sizeof *child);
     child->words = words;
     child->quiet = true;
     bool ran = child_run(child, &trouble);
@@ -414,9 +412,7 @@ static bool bwrap_works(char path[PATH_MAX]) {
                      (char *)"/bin/true",
                      NULL};
     struct trouble trouble;
-    struct child *child = calloc(1, sizeof *child);
-    if (!child)
-        return false;
+    struct child *child = memory_new(sizeof *child);
     child->words = words;
     child->quiet = true;
     bool works = child_run(child, &trouble) && child->status == 0;
@@ -537,12 +533,10 @@ static json_t *agents_tried(const struct patient *patient) {
     }
     char *words[] = {(char *)(uintptr_t)patient->daemon, (char *)"--try-agents",    pid,
                      config ? (char *)"--config" : NULL, (char *)(uintptr_t)config, NULL};
-    struct child *child = calloc(1, sizeof *child);
     json_t *list = json_array();
-    if (!child || !patient->has_daemon_program || patient->agents == 0) {
-        free(child);
+    if (!patient->has_daemon_program || patient->agents == 0)
         return list;
-    }
+    struct child *child = memory_new(sizeof *child);
     child->words = words;
     child->quiet = true;
     bool ran = child_run(child, &trouble);

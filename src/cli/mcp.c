@@ -3,6 +3,7 @@
  * to /mcp, and its answer comes back as a line. The daemon may restart meanwhile: the bridge introduces the client to
  * it again. Nothing but messages is written to standard output. */
 #include "base/buffer.h"
+#include "base/memory.h"
 #include "cli/command.h"
 #include "model/limits.h"
 #include "ops/json.h"
@@ -231,7 +232,7 @@ static void message_hand_on(struct bridge *bridge, json_t *message, const char *
     bool introduces = strcmp(method_of(message), "initialize") == 0;
     if (op)
         key_add(message, op);
-    char *text = message ? json_dumps(message, JSON_COMPACT) : strdup(line);
+    char *text = message ? json_dumps(message, JSON_COMPACT) : memory_text(line, strlen(line));
     if (introduces) {
         json_decref(bridge->introduced);
         bridge->introduced = json_incref(message);
@@ -281,10 +282,8 @@ static int bridge_run(struct typed *typed) {
     size_t length = strlen(url);
     snprintf(bridge.url, sizeof bridge.url, "%.*s/mcp",
              (int)(length > 0 && url[length - 1] == '/' ? length - 1 : length), url);
-    if (!bridge.curl) {
-        trouble_make(&typed->trouble, ERROR_NO_MEMORY, "Out of memory at the start.");
-        return trouble_tell(&typed->trouble, typed->as_json);
-    }
+    if (!bridge.curl)
+        memory_exhausted();
     while (line_read(line, sizeof line, &too_long)) {
         if (too_long)
             error_write(NULL, ERROR_TOO_LARGE, "");

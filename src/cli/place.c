@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "cli/place.h"
 
+#include "base/memory.h"
 #include "config/config.h"
 
 #include <stdio.h>
@@ -18,11 +19,11 @@ static void text_take(char *to, size_t size, struct str text) {
 
 /* A broken settings file must not prevent the user from asking what is wrong with it. */
 static struct settings *settings_load(const struct config_source *source) {
-    struct config_report *report = calloc(1, sizeof *report);
+    struct config_report *report = memory_new(sizeof *report);
     struct config_source without = *source;
     without.ignore_file = true;
-    struct settings *settings = report ? config_load(source, report) : NULL;
-    if (report && !settings)
+    struct settings *settings = config_load(source, report);
+    if (!settings)
         settings = config_load(&without, report);
     free(report);
     return settings;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Starts work: one task, or the open lines of a file; starts the daemon if none answers. */
 #include "cli/run.h"
+#include "base/memory.h"
 #include "cli/command.h"
 #include "cli/task.h"
 
@@ -283,10 +284,10 @@ static bool starting_make(struct starting *it) {
     if (!until_read(typed, &it->until) ||
         !(task ? tasks_one(task, &it->tasks) : tasks_load(typed, file, &it->tasks)))
         return false;
-    it->goals = calloc(it->tasks.count, sizeof *it->goals);
-    it->states = calloc(it->tasks.count, sizeof *it->states);
+    it->goals = memory_new(it->tasks.count * sizeof *it->goals);
+    it->states = memory_new(it->tasks.count * sizeof *it->states);
     it->started = json_array();
-    return it->goals && it->states;
+    return true;
 }
 
 static int dry_tell(const struct starting *it) {

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Reads the tasks in a file: lines that begin like list items; a ticked one is already done. */
+#include "base/memory.h"
 #include "cli/run.h"
 
 #include <ctype.h>
@@ -10,28 +11,21 @@
 #include <unistd.h>
 
 static bool task_add(struct tasks_read *tasks, const char *text, size_t length) {
-    char **grown = tasks->count < TASKS_MOST
-                       ? realloc(tasks->at, (tasks->count + 1) * sizeof *tasks->at)
-                       : NULL;
-    if (!grown)
+    if (tasks->count == TASKS_MOST)
         return false;
-    tasks->at = grown;
-    tasks->at[tasks->count] = strndup(text, length < TASK_MOST ? length : TASK_MOST);
-    return tasks->at[tasks->count++] != NULL;
+    tasks->at = memory_grow(tasks->at, (tasks->count + 1) * sizeof *tasks->at);
+    tasks->at[tasks->count++] = memory_text(text, length < TASK_MOST ? length : TASK_MOST);
+    return true;
 }
 
 /* A line below a task: adds it to the text of the task. */
-static bool task_grow(struct tasks_read *tasks, const char *text, size_t length) {
+static void task_grow(struct tasks_read *tasks, const char *text, size_t length) {
     char **last = &tasks->at[tasks->count - 1];
     size_t had = strlen(*last);
     if (had + length + 2 > TASK_MOST)
-        return true;
-    char *grown = realloc(*last, had + length + 2);
-    if (!grown)
-        return false;
-    *last = grown;
-    snprintf(grown + had, length + 2, "\n%.*s", (int)length, text);
-    return true;
+        return;
+    *last = memory_grow(*last, had + length + 2);
+    snprintf(*last + had, length + 2, "\n%.*s", (int)length, text);
 }
 
 /* "- [ ] do X", "* do X", "1. do X"; NULL: not a list item. */
@@ -66,7 +60,9 @@ static bool line_take(struct tasks_read *tasks, const char *line, bool *below) {
         *below = *below && !*line; /* an empty line does not end a task */
         return true;
     }
-    return !*below || !*text || task_grow(tasks, text, strlen(text));
+    if (*below && *text)
+        task_grow(tasks, text, strlen(text));
+    return true;
 }
 
 bool tasks_one(const char *text, struct tasks_read *ret) {

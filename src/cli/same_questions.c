@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Settles everything that asks the same with one command. */
+#include "base/memory.h"
 #include "cli/command.h"
 #include "cli/print/print.h"
 #include "cli/task.h"
@@ -15,14 +16,13 @@ enum { MOST = 100 }; /* settled at once at most: as many as the inbox shows */
 static char *words_of(const json_t *item) {
     const char *question = text_of(item, "question"), *node = text_of(item, "node"), *at;
     size_t length = strlen(node), kept = 0;
-    char *words = malloc(strlen(question) + 1);
-    while (words && length > 0 && (at = strstr(question, node))) {
+    char *words = memory_new(strlen(question) + 1);
+    while (length > 0 && (at = strstr(question, node))) {
         memcpy(words + kept, question, (size_t)(at - question));
         kept += (size_t)(at - question);
         question = at + length;
     }
-    if (words)
-        strcpy(words + kept, question);
+    strcpy(words + kept, question);
     return words;
 }
 
@@ -36,7 +36,7 @@ static bool is_alike(const json_t *one, const json_t *other) {
         (json_object_get(one, "options") || json_object_get(other, "options")))
         return false;
     char *question = words_of(one), *also = words_of(other);
-    bool alike = question && also && strcmp(question, also) == 0;
+    bool alike = strcmp(question, also) == 0;
     free(question);
     free(also);
     return alike;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Checks a settings file without a daemon. */
+#include "base/memory.h"
 #include "config/config.h"
 
 #include <limits.h>
@@ -9,9 +10,7 @@
 int config_check_main(const char *file) {
     char found[PATH_MAX];
     struct config_source source = {.file = file, .ignore_environment = true};
-    struct config_report *report = calloc(1, sizeof *report);
-    if (!report)
-        return 1;
+    struct config_report *report = memory_new(sizeof *report);
     if (!file && config_find(found, sizeof found))
         source.file = found;
     struct settings *settings = source.file ? config_load(&source, report) : NULL;

@@ -2,6 +2,7 @@
 /* Turns a file, the environment and flags into settings. CONFIG-12: each layer overrides the one before. */
 #include "config/config.h"
 
+#include "base/memory.h"
 #include "config/plain.h"
 #include "config/toml.h"
 #include "model/assignment.h"
@@ -70,9 +71,9 @@ bool config_find(char *path, size_t size) {
 
 static bool file_read(struct loading *loading) {
     FILE *file = fopen(loading->file, "re");
-    char *room = file ? malloc(LIMIT_CONFIG + 1) : NULL;
-    size_t len = room ? fread(room, 1, LIMIT_CONFIG + 1, file) : 0;
-    if (!file || !room || ferror(file))
+    char *room = memory_new(LIMIT_CONFIG + 1);
+    size_t len = file ? fread(room, 1, LIMIT_CONFIG + 1, file) : 0;
+    if (!file || ferror(file))
         problem(loading, "%s: the file cannot be read: %s", loading->file, strerror(errno));
     else if (len > LIMIT_CONFIG)
         problem(loading, "%s: the file is longer than %d bytes", loading->file, LIMIT_CONFIG);
@@ -547,27 +548,18 @@ static struct settings *load(struct loading *loading) {
 
 static struct loading *loading_new(const struct config_source *source,
                                    struct config_report *report) {
-    struct loading *loading = calloc(1, sizeof *loading);
+    struct loading *loading = memory_new(sizeof *loading);
     report->count = 0;
-    if (loading) {
-        loading->source = source;
-        loading->report = report;
-        loading->settings = calloc(1, sizeof *loading->settings);
-    }
-    if (loading && loading->settings)
-        return loading;
-    free(loading);
-    snprintf(report->problems[report->count++], sizeof report->problems[0],
-             "out of memory while reading the settings");
-    return NULL;
+    loading->source = source;
+    loading->report = report;
+    loading->settings = memory_new(sizeof *loading->settings);
+    return loading;
 }
 
 struct settings *config_load_text(struct str text, const char *name,
                                   const struct config_source *source,
                                   struct config_report *report) {
     struct loading *loading = loading_new(source, report);
-    if (!loading)
-        return NULL;
     loading->text = text;
     snprintf(loading->file, sizeof loading->file, "%s", name);
     struct settings *settings = load(loading);
@@ -577,8 +569,6 @@ struct settings *config_load_text(struct str text, const char *name,
 
 struct settings *config_load(const struct config_source *source, struct config_report *report) {
     struct loading *loading = loading_new(source, report);
-    if (!loading)
-        return NULL;
     if (source->file)
         snprintf(loading->file, sizeof loading->file, "%s", source->file);
     else if (source->ignore_file || !config_find(loading->file, sizeof loading->file))

@@ -386,7 +386,7 @@ static bool context_open(struct daemon *daemon, char *error, size_t error_size) 
     context->tokens = tokens_open(options->folder, error, error_size);
     context->sessions = sessions_new();
     context->follow = follow_new(options->store);
-    if (!context->tokens || !context->sessions || !context->follow)
+    if (!context->tokens || !context->follow)
         return false;
     struct http_server_rules people = {.socket = options->socket, .fd = notify_socket(true)};
     context->servers[HTTP_SERVER_UNIX] =
@@ -447,8 +447,6 @@ static bool daemon_open(struct daemon *daemon, char *error, size_t error_size) {
                                             daemon->context.settings->source.file.at}};
     daemon->executor.agents.real =
         runs_start(&daemon->loop, &daemon->executor, &daemon->context, &places);
-    if (!daemon->executor.agents.real)
-        return false;
     daemon->context.runs = daemon->executor.agents.real;
     daemon->context.finish = run_finish;
     daemon->context.waits = runs_wait;

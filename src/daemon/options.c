@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "daemon/options.h"
 
+#include "base/memory.h"
 #include "model/store_address.h"
 
 #include <getopt.h>
@@ -89,11 +90,11 @@ static void options_of(struct option list[count_of(FLAGS) + 6]) {
 
 /* Safe, because names of agents contain no spaces. */
 static const char *spaces_to_commas(const char *value) {
-    char *copy = strdup(value);
-    for (char *at = copy; at && *at; at++)
+    char *copy = memory_text(value, strlen(value));
+    for (char *at = copy; *at; at++)
         if (*at == ' ')
             *at = ',';
-    return copy ? copy : value;
+    return copy;
 }
 
 static bool flag_add(struct options *options, struct config_flag flag) {
@@ -105,7 +106,7 @@ static bool flag_add(struct options *options, struct config_flag flag) {
 
 static bool set_take(struct options *options, const char *given) {
     const char *sign = strchr(given, '=');
-    char *name = sign ? strndup(given, (size_t)(sign - given)) : NULL;
+    char *name = sign ? memory_text(given, (size_t)(sign - given)) : NULL;
     return flag_add(options, (struct config_flag){
                                  .name = name, .value = sign ? sign + 1 : NULL, .shown = "--set"});
 }
@@ -194,10 +195,8 @@ static bool options_fill(struct options *options) {
 }
 
 void options_default(struct options *options) {
-    struct config_report *report = calloc(1, sizeof *report);
+    struct config_report *report = memory_new(sizeof *report);
     options->source = (struct config_source){.flags = options->flags};
-    if (!report)
-        return;
     options->settings = config_load(&options->source, report);
     if (!options->settings) /* a broken file must not prevent the repair of a store */
         options->settings = config_load(&(struct config_source){.ignore_file = true}, report);
@@ -217,10 +216,10 @@ int options_parse(struct options *options, int argc, char **argv) {
     int code = flags_parse(options, argc, argv);
     if (code >= 0)
         return code;
-    struct config_report *report = calloc(1, sizeof *report);
+    struct config_report *report = memory_new(sizeof *report);
     config_free(options->settings);
-    options->settings = report ? config_load(&options->source, report) : NULL;
-    if (report && !options->settings)
+    options->settings = config_load(&options->source, report);
+    if (!options->settings)
         problems_print(report);
     free(report);
     if (options->settings && options_fill(options))

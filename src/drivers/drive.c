@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "drivers/drive.h"
+#include "base/memory.h"
 #include "base/seam.h"
 
 /* ---- lines ---- */

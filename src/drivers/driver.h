@@ -71,8 +71,10 @@ struct drive_spec {
     uint32_t env_count;
     const struct str *allow, *deny; /* SCOPE-02: tools, in the agent's own names */
     uint32_t allow_count, deny_count;
-    bool allow_given; /* an empty list of allowed tools counts as a list too */
-    bool ask;         /* the agent asks before it uses a tool that is not allowed by name */
+    int64_t pace;      /* simulated agent: how many times as fast its time goes, and */
+    int64_t stretches; /* how much there is to do; 0: as it comes */
+    bool allow_given;  /* an empty list of allowed tools counts as a list too */
+    bool ask;          /* the agent asks before it uses a tool that is not allowed by name */
 };
 
 /* What to run. The driver builds it in the caller's arena. */
@@ -108,6 +110,7 @@ enum drive_kind {
     DRIVE_LIMITED,   /* its account is at a limit until `until`; 0: not given. The turn is over */
     DRIVE_DELIVERED, /* result of look(): sure says whether dispatch arrived */
     DRIVE_BROKEN,    /* it violates its protocol; text: why. No more events follow */
+    DRIVE_EXITED,    /* a simulated process ended with `status` */
     DRIVE_KINDS
 };
 
@@ -131,7 +134,8 @@ struct drive_event {
         raw; /* PROGRESS: text is the agent's raw output, its bytes up to `offset`: it may not be UTF-8, and may end anywhere */
     bool named; /* ASKS_FOR: text is the tool's own name, not a title that describes the call */
     enum tristate arrived;
-    int64_t until;         /* microseconds of wall time */
+    int64_t until;         /* wall time; of a simulation: the clock of its caller */
+    int64_t status;        /* EXITED */
     uint64_t tokens, cost; /* cost in millionths */
     uint32_t context;      /* hundredths of a percent of its window */
 };
@@ -151,6 +155,16 @@ struct drive_out { /* appended to, in the arena */
 
 /* ---- a driver ---- */
 
+/* A driver that plays the agent itself: there is no process, no worktree and no hold. Its run lives in the daemon
+ * (runs/agents.c) and ends with it. Its prompts are the kind of the text (WORDS_NAMES), a space and the id of the node;
+ * see() tells about the process and the sample, too. */
+struct simulation {
+    void (*advance)(void *state, int64_t now); /* before see(): what it shows depends on the time */
+    void (*resume)(void *state,
+                   const void *before); /* after begin(): goes on with the work of an ended run */
+    bool (*is_done)(const void *state); /* the truth about its work, whatever it reports */
+};
+
 struct driver {
     const char *name;
     size_t size;               /* of its state: plain data, zero before begin() */
@@ -164,6 +178,7 @@ struct driver {
     bool usual;   /* drives agents of the kind of its own name, if no driver is chosen for them */
     bool untried; /* any program may be behind it: a test of the settings does not start it */
     const char *login; /* kind of agent whose login its runs get; NULL: that of the agent */
+    const struct simulation *simulation; /* NULL: the agent is a program, in a process of its own */
 
     /* What to run. False: not possible, ret_why says why (SCOPE-03: a tool that the agent does not have). */
     bool (*launch)(const struct drive_spec *spec, struct arena *arena, struct drive_launch *ret,

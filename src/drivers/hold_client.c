@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Talks to a hold: exchanges frames over its socket; incomplete frames are kept until they are complete. */
 #include "drivers/hold_client.h"
+#include "base/memory.h"
 #include "base/must.h"
 #include "base/seam.h"
 
@@ -29,7 +30,7 @@ struct held {
         uint32_t expires_ms;
     } waits[FREEZE_REASONS]; /* newest request for each reason, until the version is known */
     char *in;
-    size_t in_length, in_room;
+    size_t in_length;
 };
 
 struct sending {
@@ -78,9 +79,7 @@ static void sent(uv_write_t *request, int code) {
 static bool held_say(struct held *held, const struct hold_frame *frame) {
     if (held->closed || held->reported)
         return false;
-    struct sending *sending = malloc(sizeof *sending + frame_size(frame));
-    if (!sending)
-        return false;
+    struct sending *sending = memory_grow(NULL, sizeof *sending + frame_size(frame));
     size_t size = frame_write(frame, sending->bytes);
     uv_buf_t buffer = uv_buf_init(sending->bytes, (unsigned)size);
     sending->request.data = sending;
@@ -102,8 +101,7 @@ bool held_ack(struct held *held, uint64_t offset) {
 /* Breaks the connection in the middle of the frame. */
 static bool held_break_off(struct held *held, struct id id, struct str bytes) {
     struct hold_frame frame = {.kind = HOLD_WRITE_IN, .id = id, .bytes = bytes};
-    char *all = malloc(frame_size(&frame));
-    must(all != NULL);
+    char *all = memory_new(frame_size(&frame));
     uv_buf_t half = uv_buf_init(all, (unsigned)(frame_write(&frame, all) / 2));
     must(uv_try_write((uv_stream_t *)&held->pipe, &half, 1) == (int)half.len);
     free(all);
@@ -287,12 +285,9 @@ static void frames_hear(struct held *held) {
 static void room_give(uv_handle_t *handle, size_t size, uv_buf_t *ret_buffer) {
     (void)size;
     struct held *held = handle->data;
-    if (!held->in) {
-        held->in = malloc(READ_ROOM);
-        held->in_room = held->in ? READ_ROOM : 0;
-    }
-    *ret_buffer = uv_buf_init(held->in ? held->in + held->in_length : NULL,
-                              (unsigned)(held->in_room - held->in_length));
+    if (!held->in)
+        held->in = memory_new(READ_ROOM);
+    *ret_buffer = uv_buf_init(held->in + held->in_length, (unsigned)(READ_ROOM - held->in_length));
 }
 
 static void bytes_come(uv_stream_t *stream, ssize_t length, const uv_buf_t *buffer) {
@@ -304,7 +299,7 @@ static void bytes_come(uv_stream_t *stream, ssize_t length, const uv_buf_t *buff
     }
     held->in_length += (size_t)length;
     frames_hear(held);
-    if (!held->closed && held->in_length == held->in_room && held->in_room > 0)
+    if (!held->closed && held->in_length == READ_ROOM)
         held_lost(held, UV_EPROTO);
 }
 
@@ -317,7 +312,7 @@ static void connected(uv_connect_t *request, int code) {
     dir_close(held);
     if (!code)
         code = held->greeted ? uv_read_start((uv_stream_t *)&held->pipe, room_give, bytes_come)
-                             : UV_ENOMEM;
+                             : UV_ENOTCONN;
     if (code)
         held_lost(held, code);
 }
@@ -325,9 +320,7 @@ static void connected(uv_connect_t *request, int code) {
 struct held *held_open(uv_loop_t *loop, const char *dir, uint64_t fence,
                        const struct held_callbacks *callbacks, void *with) {
     char path[4096];
-    struct held *held = calloc(1, sizeof *held);
-    if (!held)
-        return NULL;
+    struct held *held = memory_new(sizeof *held);
     *held = (struct held){.callbacks = callbacks, .with = with, .dir = -1};
     uv_pipe_init(loop, &held->pipe, 0);
     held->pipe.data = held->connecting.data = held;

@@ -46,13 +46,13 @@ struct held_callbacks { /* any but lost may be NULL */
         int code); /* no more callbacks follow; a libuv error. Not called after held_close() */
 };
 
-/* Connects and sends a hello; NULL: no memory. Requests made before the connection is established are sent afterwards.
+/* Connects and sends a hello. Requests made before the connection is established are sent afterwards.
  * `callbacks` must stay valid. */
 struct held *held_open(uv_loop_t *loop, const char *dir, uint64_t fence,
                        const struct held_callbacks *callbacks, void *with);
 void held_close(struct held *held); /* closes the connection; the hold keeps running */
 
-/* False: it cannot be sent (no memory, or the connection is lost), and nothing was sent. True means only that it is on
+/* False: the connection is lost, and nothing was sent. True means only that it is on
  * its way: the caller keeps what has to arrive until its receipt or its answer came, and sends it again after a new
  * held_open(). The compiler rejects a caller that ignores the result. */
 #define HELD_RESULT __attribute__((warn_unused_result))

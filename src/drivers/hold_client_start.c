@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Starts a hold: it prints one line and detaches from us; its line and its exit status are the result. */
+#include "base/memory.h"
 #include "drivers/hold_client.h"
 
 #include <stdio.h>
@@ -119,11 +120,7 @@ static int start_spawn(uv_loop_t *loop, struct start *start, const struct held_s
 }
 
 void held_start(uv_loop_t *loop, const struct held_spec *spec, held_started *started, void *with) {
-    struct start *start = calloc(1, sizeof *start);
-    if (!start) {
-        started(with, false, STR("out of memory"));
-        return;
-    }
+    struct start *start = memory_new(sizeof *start);
     *start = (struct start){.handles = 2, .started = started, .with = with};
     uv_pipe_init(loop, &start->word, 0);
     start->process.data = start->word.data = start;

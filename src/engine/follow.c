@@ -2,6 +2,7 @@
 #include "engine/follow.h"
 
 #include "base/buffer.h"
+#include "base/memory.h"
 #include "ops/place.h"
 #include "store/sqlite/sqlite.h"
 #include "sys/clock.h"
@@ -601,13 +602,11 @@ static void *follow_run(void *with) {
 /* ---- called from other modules ---- */
 
 struct follow *follow_new(const char *store) {
-    struct follow *follow = calloc(1, sizeof *follow);
-    if (!follow)
-        return NULL;
+    struct follow *follow = memory_new(sizeof *follow);
     pthread_mutex_init(&follow->lock, NULL);
     clock_condition(&follow->changed);
-    follow->where = strdup(store);
-    if (follow->where && pthread_create(&follow->thread, NULL, follow_run, follow) == 0)
+    follow->where = memory_text(store, strlen(store));
+    if (pthread_create(&follow->thread, NULL, follow_run, follow) == 0)
         return follow;
     free(follow->where);
     free(follow);

@@ -30,7 +30,7 @@ struct follow_ports {
     void *with;
 };
 
-struct follow *follow_new(const char *store); /* NULL: no memory, or no thread */
+struct follow *follow_new(const char *store); /* NULL: no thread */
 void follow_wrote(struct follow *follow);     /* something was committed; from any thread */
 uint32_t follow_count(struct follow *follow);
 void follow_end(

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "engine/reload.h"
 
+#include "base/memory.h"
 #include "config/config.h"
 #include "sys/crash_guard.h"
 #include "sys/log.h"
@@ -136,13 +137,13 @@ static void replacing_run(void *with) {
 /* ---- reloading ---- */
 
 static struct settings *load_again(struct daemon_context *context, char *why, size_t why_size) {
-    struct config_report *report = calloc(1, sizeof *report);
-    struct settings *settings = report ? config_load(context->config, report) : NULL;
+    struct config_report *report = memory_new(sizeof *report);
+    struct settings *settings = config_load(context->config, report);
     if (!settings)
-        snprintf(why, why_size, "%s", report ? report->problems[0] : "out of memory");
-    for (uint32_t i = 0; report && !settings && i < report->count && i < CONFIG_PROBLEMS; i++)
+        snprintf(why, why_size, "%s", report->problems[0]);
+    for (uint32_t i = 0; !settings && i < report->count && i < CONFIG_PROBLEMS; i++)
         log_error("the settings were not reloaded: %s", report->problems[i]);
-    if (report && report->count > 1) {
+    if (report->count > 1) {
         size_t used = strlen(why);
         snprintf(why + used, why_size - used, " (and %u more)", report->count - 1);
     }
@@ -187,8 +188,8 @@ static json_t *reload(struct daemon_context *context, struct str actor, char *wh
         policy_send(context, r.after, actor, words, hash);
         log_info("settings reloaded by %.*s: %.*s", STR_ARG(actor),
                  STR_ARG(words.len ? words : STR("no changes")));
-        result = json_pack("{s:o, s:s, s:O}", "file", json_text(r.after->source.file), "policy", hash,
-                           "changed", r.changes);
+        result = json_pack("{s:o, s:s, s:O}", "file", json_text(r.after->source.file), "policy",
+                           hash, "changed", r.changes);
         context_settings_set(context, r.after);
     } else {
         snprintf(why, why_size, "out of memory while reloading the settings");

@@ -18,6 +18,10 @@ static char *body_text(const json_t *params) {
     json_t *body = json_copy((json_t *)(uintptr_t)params), *value;
     const char *name;
     void *next;
+    if (json_object_size(body) != json_object_size(params)) { /* a member had no memory */
+        json_decref(body);
+        return NULL;
+    }
     for (size_t i = 0; i < count_of(APART); i++)
         json_object_del(body, APART[i]);
     json_object_foreach_safe(body, next, name, value) {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "engine/spool.h"
 
+#include "base/memory.h"
 #include "sys/clock.h"
 #include "sys/crash_guard.h"
 #include "sys/log.h"
@@ -373,9 +374,7 @@ static bool file_open(struct spool *spool) {
 
 struct spool *spool_open(const char *folder, struct ledger_thread *ledger_thread, char *error,
                          size_t error_size) {
-    struct spool *spool = calloc(1, sizeof *spool);
-    if (!spool)
-        return NULL;
+    struct spool *spool = memory_new(sizeof *spool);
     *spool = (struct spool){.folder = folder, .ledger_thread = ledger_thread, .fd = -1};
     spool->last = &spool->first;
     pthread_mutex_init(&spool->lock, NULL);

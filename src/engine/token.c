@@ -2,6 +2,7 @@
 #include "engine/token.h"
 
 #include "base/map.h"
+#include "base/memory.h"
 #include "base/sha256.h"
 #include "engine/status_files.h"
 #include "engine/token_file.h"
@@ -112,14 +113,11 @@ static bool taken(void *with, const struct token *token) {
 }
 
 struct tokens *tokens_open(const char *folder, char *error, size_t error_size) {
-    struct tokens *tokens = calloc(1, sizeof *tokens);
-    if (tokens) {
-        pthread_mutex_init(&tokens->lock, NULL);
-        tokens->folder = strdup(folder);
-        tokens->all = calloc(LIMIT_TOKENS, sizeof *tokens->all);
-    }
-    if (tokens && tokens->folder && tokens->all &&
-        token_file_read(folder, taken, tokens, error, error_size))
+    struct tokens *tokens = memory_new(sizeof *tokens);
+    pthread_mutex_init(&tokens->lock, NULL);
+    tokens->folder = memory_text(folder, strlen(folder));
+    tokens->all = memory_new(LIMIT_TOKENS * sizeof *tokens->all);
+    if (token_file_read(folder, taken, tokens, error, error_size))
         return tokens;
     tokens_close(tokens);
     return NULL;
@@ -152,21 +150,17 @@ static void token_write(char text[TOKEN_TEXT + 1]) {
     text[TOKEN_TEXT] = 0;
 }
 
-bool tokens_lend(struct tokens *tokens, const struct caller *caller, char text[TOKEN_TEXT + 1]) {
+void tokens_lend(struct tokens *tokens, const struct caller *caller, char text[TOKEN_TEXT + 1]) {
     if (text[0] == 0)
         token_write(text);
-    struct token *token = calloc(1, sizeof *token);
-    if (!token)
-        return false;
+    struct token *token = memory_new(sizeof *token);
     *token =
         (struct token){.hash = sha256(str_of(text)), .caller = *caller, .expires_at = TIME_NEVER};
     pthread_mutex_lock(&tokens->lock);
     free(map_remove(&tokens->lent, token_key(&token->hash)));
-    bool kept = map_put(&tokens->lent, token_key(&token->hash), token);
+    if (!map_put(&tokens->lent, token_key(&token->hash), token))
+        memory_exhausted();
     pthread_mutex_unlock(&tokens->lock);
-    if (!kept)
-        free(token);
-    return kept;
 }
 
 bool tokens_of_run(struct tokens *tokens, const char *run, struct caller *ret) {

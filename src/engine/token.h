@@ -25,8 +25,8 @@ bool tokens_know(struct tokens *tokens, const struct hash *hash, int64_t now, st
 uint32_t tokens_count(struct tokens *tokens);
 
 /* A token of a run: it is stored in the run's folder, not in our file, and ends with the run. An empty text is filled
- * in; one that is not empty is registered again after a restart. False: no memory. */
-bool tokens_lend(struct tokens *tokens, const struct caller *caller, char text[TOKEN_TEXT + 1]);
+ * in; one that is not empty is registered again after a restart. */
+void tokens_lend(struct tokens *tokens, const struct caller *caller, char text[TOKEN_TEXT + 1]);
 void tokens_take_back(struct tokens *tokens, struct str text);
 /* The caller with the token that this run was lent. False: the run has none. */
 bool tokens_of_run(struct tokens *tokens, const char *run, struct caller *ret);

@@ -3,6 +3,7 @@
  *
  * The command gets a fully specified environment, a process group of its own, and limits on time and output. It
  * inherits the verb's locks: if this process is killed, the next verb waits until the last of our commands has ended. */
+#include "base/memory.h"
 #include "git/git_state.h"
 
 #include "base/buffer.h"
@@ -507,11 +508,11 @@ bool git_commit_known(struct git_call *call, struct str commit) {
     if (!git_well(call))
         return false;
     if (!git_is_commit_name(commit))
-        return git_fail(call, GIT_REFUSED, "a commit is named by its whole id");
+        return git_fail(call, GIT_REFUSED, "a commit must be named by its full id");
     int status = git_try(call, GIT_RESOLVE,
                          GIT_ARGS(arena_format(call->arena, "%.*s^{commit}", STR_ARG(commit))));
     if (status > 0)
-        git_fail(call, GIT_REFUSED, "our clone does not have commit %.*s", STR_ARG(commit));
+        git_fail(call, GIT_REFUSED, "the local clone does not have commit %.*s", STR_ARG(commit));
     return status == 0 && str_equal(git_line(call), commit);
 }
 

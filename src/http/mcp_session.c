@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "http/mcp_session.h"
 
+#include "base/memory.h"
+
 #include <assert.h>
 #include <pthread.h>
 #include <stdlib.h>
@@ -21,9 +23,8 @@ static_assert(LIMIT_MCP_SESSIONS <= 65536, "a place has two bytes");
 static const struct id NONE;
 
 struct sessions *sessions_new(void) {
-    struct sessions *sessions = calloc(1, sizeof *sessions); /* pages are allocated at first use */
-    if (sessions)
-        pthread_mutex_init(&sessions->lock, NULL);
+    struct sessions *sessions = memory_new(sizeof *sessions); /* pages are allocated at first use */
+    pthread_mutex_init(&sessions->lock, NULL);
     return sessions;
 }
 

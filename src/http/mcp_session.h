@@ -8,7 +8,7 @@
 
 struct sessions;
 
-struct sessions *sessions_new(void); /* NULL: no memory */
+struct sessions *sessions_new(void);
 void sessions_free(struct sessions *sessions);
 
 /* When the table is full, the session that was unused for longest ends: its client has to send initialize again. */

@@ -9,4 +9,5 @@
     DRIVER(CLAUDE, "claude", "") \
     DRIVER(TMUX, "tmux", "") \
     DRIVER(OPENCLAW, "openclaw", "") \
-    DRIVER(COMMAND, "command", " (a program of yours: docs/agents.md)")
+    DRIVER(COMMAND, "command", " (a program of yours: docs/agents.md)") \
+    DRIVER(PRETEND, "pretend", " (a simulated agent)")

@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Routes effects to agents, carries out simulated runs, and reports observations of agents. */
 #include "runs/agents.h"
 
-#include "drivers/pretend.h"
+#include "base/memory.h"
+#include "drivers/driver.h"
 #include "engine/reload.h"
 #include "runs/executor.h"
+#include "runs/run.h"
 #include "runs/run_log.h"
 #include "runs/run_table.h"
 #include "runs/words/agent_words.h"
@@ -17,26 +20,15 @@ enum {
     LEASE_AGAIN_MS = 100,
 };
 
-struct pretend_run { /* a run of a pretend agent */
+struct simulated_run {
     struct id id, goal;
     uint32_t assignment, shown, number; /* number: of the effect that started it, from 1 */
+    uint32_t heard;                     /* the newest dispatch that arrived */
     uint64_t joins;                     /* P10: the join of this host under which it began */
     char node[LIMIT_NODE_ID + 1];
-    struct pretend agent;
-    int64_t born, pace; /* its clock has run `pace` times as fast since `born` */
+    const struct driver *driver;
+    max_align_t state[]; /* of the driver */
 };
-
-/* What earlier runs have done of the same work, and whether it had trouble. */
-struct pretend_past {
-    uint32_t worked, stretches, troubled;
-};
-
-struct behaviour {
-    uint32_t kind;
-    int64_t pace, stretches; /* from its settings */
-};
-
-static const struct pretend_world CALM = {0};
 
 static uint32_t dispatch_of(const struct effect *effect) {
     return effect->dispatch ? effect->dispatch : effect->n + 1;
@@ -54,44 +46,40 @@ static bool is_shared(const struct agents *agents) {
     return ledger && ledger_lease_span(ledger) > 0;
 }
 
-/* ---- the pretend agent's own time ---- */
+/* ---- observing a simulated run ---- */
 
-/* Uses the steady clock: a step of the wall clock does not change how fast a pretend agent works. */
-static int64_t time_own(const struct pretend_run *run, int64_t steady) {
-    return run->born + (steady - run->born) * run->pace;
-}
-
-static int64_t time_steady(const struct pretend_run *run, int64_t own) {
-    return own == 0 || own == TIME_NEVER ? own : run->born + (own - run->born) / run->pace;
-}
-
-static void run_see(const struct pretend_run *run, uint32_t dispatch, uint32_t sample, int64_t own,
-                    struct observation *ret) {
-    pretend_look(&run->agent, dispatch, sample, own, ret);
-    int64_t *const times[] = {&ret->at, &ret->active_at, &ret->tool_since, &ret->chatter_at};
-    for (size_t i = 0; i < count_of(times); i++)
-        *times[i] = time_steady(run, *times[i]);
-    ret->limited_until = clock_steady_to_wall(time_steady(run, ret->limited_until));
+/* Uses the steady clock: a step of the wall clock does not change how fast a simulated agent works. */
+static void run_see(struct simulated_run *run, int64_t steady, struct observation *ret) {
+    *ret = (struct observation){0};
+    run->driver->simulation->advance(run->state, steady);
+    run->driver->see(run->state, ret);
+    ret->assignment = run->assignment;
+    ret->context /= 100; /* to percent */
+    ret->limited_until = clock_steady_to_wall(ret->limited_until);
     observation_to_wall(ret);
 }
 
-static int64_t run_next(const struct pretend_run *run) {
-    return time_steady(run, pretend_next(&run->agent));
+static void run_see_cheaply(struct simulated_run *run, int64_t steady, struct observation *ret) {
+    run_see(run, steady, ret);
+    ret->sampled = SAMPLED_NOTHING;
 }
 
 /* ---- signals to the ledger ---- */
 
-static void offer(struct agents *agents, const struct pretend_run *run,
+static void offer(struct agents *agents, const struct simulated_run *run,
                   const struct signal *signal) {
     struct input *input = input_make(signal, NULL);
-    if (input && queue_put(&agents->executor->ledger_thread->queue, input))
+    if (!input)
+        memory_exhausted();
+    if (queue_put(&agents->executor->ledger_thread->queue, input))
         return;
     input_free(input);
-    log_run(LEVEL_ERROR, run,
-            "out of memory for an observation of a pretend agent; the next look reports it again");
+    log_run(
+        LEVEL_ERROR, run,
+        "the queue is full: an observation of a simulated agent was dropped; the next look reports it again");
 }
 
-static struct signal shown_signal(struct pretend_run *run, enum signal_kind kind) {
+static struct signal shown_signal(struct simulated_run *run, enum signal_kind kind) {
     char name[32];
     int length = snprintf(name, sizeof name, "%u", ++run->shown);
     return (struct signal){.kind = kind,
@@ -106,11 +94,11 @@ static struct signal shown_signal(struct pretend_run *run, enum signal_kind kind
                            .about.run = run->number};
 }
 
-static void words_offer(struct agents *agents, struct pretend_run *run,
-                        const struct pretend_event *event, struct arena *arena) {
+static void words_offer(struct agents *agents, struct simulated_run *run, struct str words,
+                        struct arena *arena) {
     struct signal update, signal;
-    struct str words = pretend_words(event, (struct str){0}, str_of(run->node), arena);
-    if (!update_signal(words, WHO_AGENT, run->goal, run->assignment + 1, arena, &update))
+    if (words.len == 0 ||
+        !update_signal(words, WHO_AGENT, run->goal, run->assignment + 1, arena, &update))
         return;
     signal = shown_signal(run, update.kind);
     update.source = signal.source;
@@ -122,37 +110,65 @@ static void words_offer(struct agents *agents, struct pretend_run *run,
     offer(agents, run, &update);
 }
 
-static void event_offer(struct agents *agents, struct pretend_run *run,
-                        const struct pretend_event *event) {
-    struct arena arena = {0};
+static void event_offer(struct agents *agents, struct simulated_run *run, int64_t at,
+                        enum agent_event happened, const struct drive_event *event,
+                        struct arena *arena) {
     struct observation seen;
-    run_see(run, 0, 0, event->at, &seen);
-    seen.assignment = run->assignment;
-    seen.event = event->event;
-    seen.dispatch = seen.heard = event->dispatch;
-    seen.limited_until = clock_steady_to_wall(time_steady(run, event->limited_until));
-    seen.exit = event->exit;
+    run_see_cheaply(run, at, &seen);
+    seen.event = happened;
+    seen.dispatch = seen.heard = run->heard;
+    seen.limited_until = clock_steady_to_wall(event->until);
+    seen.exit = event->status;
     struct signal signal = shown_signal(run, SIGNAL_AGENT_SEEN);
-    signal.body = shape_encode(&OBSERVATION, &seen, &arena);
+    signal.body = shape_encode(&OBSERVATION, &seen, arena);
     offer(agents, run, &signal);
-    if (event->reply != REPLY_NONE)
-        words_offer(agents, run, event, &arena);
-    arena_free(&arena);
+    words_offer(agents, run, event->text, arena);
+}
+
+static void events_offer(struct agents *agents, struct simulated_run *run, int64_t at,
+                         const struct drive_out *out) {
+    static const enum agent_event SHOWN[DRIVE_KINDS] = {[DRIVE_ASKS_FOR] = AGENT_ASKS,
+                                                        [DRIVE_ENDED] = AGENT_ENDED,
+                                                        [DRIVE_EXITED] = AGENT_EXITED,
+                                                        [DRIVE_FAILED] = AGENT_FAILED,
+                                                        [DRIVE_LIMITED] = AGENT_LIMITED};
+    for (uint32_t i = 0; i < out->event_count; i++) {
+        const struct drive_event *event = &out->events[i];
+        if (SHOWN[event->kind])
+            event_offer(agents, run, at, SHOWN[event->kind], event, out->arena);
+    }
 }
 
 /* ---- timed events ---- */
 
 static void timer_set(struct agents *agents);
 
-static void run_goes_on(struct agents *agents, struct pretend_run *run, int64_t now) {
-    struct pretend_event event;
-    for (int i = 0; i < 16 && run_next(run) <= now; i++)
-        if (pretend_happens(&run->agent, &CALM, time_own(run, now), &event))
-            event_offer(agents, run, &event);
-    due_set(&agents->due, run->id, run_next(run));
+static void run_due_set(struct agents *agents, const struct simulated_run *run) {
+    if (!due_set(&agents->due, run->id, run->driver->due(run->state)))
+        memory_exhausted();
 }
 
-/* A pretend run pauses without a lease and ends once the lease is lost: the next owner of its goal gets its exit as a
+static void run_goes_on(struct agents *agents, struct simulated_run *run, int64_t now) {
+    struct arena arena = {0};
+    int64_t at;
+    for (int i = 0; i < 16 && (at = run->driver->due(run->state)) <= now; i++) {
+        struct drive_out out = {.arena = &arena};
+        run->driver->tick(run->state, at, &out);
+        events_offer(agents, run, at, &out);
+    }
+    run_due_set(agents, run);
+    arena_free(&arena);
+}
+
+static void run_ends(struct agents *agents, struct simulated_run *run, int64_t now) {
+    struct arena arena = {0};
+    run->driver->gone(run->state, 0, now, &(struct drive_out){.arena = &arena});
+    run->heard = run->number;
+    event_offer(agents, run, now, AGENT_EXITED, &(struct drive_event){.status = 0}, &arena);
+    arena_free(&arena);
+}
+
+/* A simulated run pauses without a lease and ends once the lease is lost: the next owner of its goal gets its exit as a
  * signal. */
 static bool lease_ended(struct agents *agents) {
     struct ledger_lease lease = lease_now(agents);
@@ -161,11 +177,10 @@ static bool lease_ended(struct agents *agents) {
     if (lease.joins == 0 || clock_boot() >= lease.until)
         return true;
     for (size_t i = agents->runs.cap; i-- > 0;) {
-        struct pretend_run *run = agents->runs.slots[i].value;
+        struct simulated_run *run = agents->runs.slots[i].value;
         if (!run || run->joins == lease.joins)
             continue;
-        event_offer(agents, run,
-                    &(struct pretend_event){.event = AGENT_EXITED, .dispatch = run->number});
+        run_ends(agents, run, clock_steady());
         due_remove(&agents->due, run->id);
         map_remove(&agents->runs, run->id);
         free(run);
@@ -185,7 +200,7 @@ static void time_has_come(uv_timer_t *timer) {
         return;
     }
     for (int i = 0; i < 4096 && due_pop(&agents->due, now, &id); i++) {
-        struct pretend_run *run = map_get(&agents->runs, id);
+        struct simulated_run *run = map_get(&agents->runs, id);
         if (run)
             run_goes_on(agents, run, now);
     }
@@ -203,35 +218,20 @@ static void timer_set(struct agents *agents) {
 
 /* ---- carrying out effects ---- */
 
-/* Looks up the pretend behaviour of an agent; false: no driver of ours starts it. */
-static bool behaviour_of(struct agents *agents, struct str agent, struct behaviour *ret) {
+/* Looks up the driver of an agent; NULL: it is not simulated. ret_spec may be NULL. */
+static const struct driver *simulation_of(struct agents *agents, struct str agent,
+                                          struct arena *arena, struct drive_spec *ret_spec) {
     const struct settings *settings = context_settings(agents->context);
-    bool found = false;
-    for (uint32_t i = 0; i < settings->lists.agent_count && !found; i++) {
-        const struct agent_setting *row = &settings->lists.agents[i];
-        *ret = (struct behaviour){.pace = row->pretend.pace, .stretches = row->pretend.stretches};
-        found = str_equal(row->id, agent) && str_equal(row->driver, STR("pretend")) &&
-                names_find(&PRETEND_NAMES, row->pretend.behaviour, &ret->kind);
-    }
+    const struct agent_setting *row = run_agent(settings, agent);
+    const struct driver *driver = row ? run_driver(row) : NULL;
+    if (driver && !driver->simulation)
+        driver = NULL;
+    if (driver && ret_spec)
+        *ret_spec = (struct drive_spec){.quirk = arena_copy(arena, row->pretend.behaviour),
+                                        .pace = row->pretend.pace,
+                                        .stretches = row->pretend.stretches};
     context_settings_drop(settings);
-    return found;
-}
-
-static struct pretend_run *run_add(struct agents *agents, const struct effect *effect,
-                                   struct id id) {
-    struct pretend_run *run = calloc(1, sizeof *run);
-    if (!run || !map_put(&agents->runs, id, run)) {
-        free(run);
-        return NULL;
-    }
-    run->id = id;
-    run->goal = effect->goal;
-    run->assignment = effect->assignment;
-    run->number = dispatch_of(effect);
-    run->joins = lease_now(agents).joins;
-    run->born = clock_steady();
-    snprintf(run->node, sizeof run->node, "%.*s", STR_ARG(effect->node));
-    return run;
+    return driver;
 }
 
 /* The key under which the next run for this work finds what was done. */
@@ -239,107 +239,131 @@ static struct id work_id(struct id goal, struct str node) {
     return id_derive((struct str){(const char *)goal.bytes, sizeof goal.bytes}, node);
 }
 
-static void past_keep(struct agents *agents, const struct pretend_run *run) {
-    struct id id = work_id(run->goal, str_of(run->node));
-    struct pretend_past *past = map_get(&agents->past, id);
-    if (!past && (past = calloc(1, sizeof *past)) && !map_put(&agents->past, id, past)) {
-        free(past);
-        return;
-    }
-    if (past)
-        *past = (struct pretend_past){run->agent.worked, run->agent.stretches,
-                                      past->troubled || run->agent.troubled};
+static struct simulated_run *run_add(struct agents *agents, const struct effect *effect,
+                                     const struct driver *driver, struct drive_spec *spec,
+                                     struct arena *arena) {
+    struct simulated_run *run = memory_new(sizeof *run + driver->size);
+    if (!map_put(&agents->runs, spec->run, run))
+        memory_exhausted();
+    run->id = spec->run;
+    run->driver = driver;
+    run->goal = effect->goal;
+    run->assignment = effect->assignment;
+    run->number = dispatch_of(effect);
+    run->joins = lease_now(agents).joins;
+    snprintf(run->node, sizeof run->node, "%.*s", STR_ARG(effect->node));
+    driver->begin(run->state, spec, clock_steady(), &(struct drive_out){.arena = arena});
+    const struct simulated_run *before =
+        map_get(&agents->past, work_id(run->goal, str_of(run->node)));
+    if (before && before->driver == driver)
+        driver->simulation->resume(run->state, before->state);
+    return run;
 }
 
-static void run_begin(struct agents *agents, struct pretend_run *run,
-                      const struct behaviour *behaviour, uint32_t dispatch) {
-    const struct pretend_past *past = map_get(&agents->past, work_id(run->goal, str_of(run->node)));
-    struct pretend *agent = &run->agent;
-    uint64_t seed;
-    memcpy(&seed, run->id.bytes + 8, sizeof seed);
-    run->pace = behaviour->pace;
-    pretend_start(agent, (enum pretend_kind)behaviour->kind, seed, dispatch, run->born);
-    if (behaviour->stretches > 0) {
-        agent->stretches = (uint32_t)behaviour->stretches;
-        agent->trouble_at = agent->stretches / 2;
-    }
-    if (!past)
-        return;
-    agent->stretches = past->stretches;
-    agent->worked = past->worked;
-    agent->troubled = past->troubled;
+/* Tells it the kind of the text and the node. */
+static enum delivery run_tell(struct agents *agents, struct simulated_run *run,
+                              const struct effect *effect, enum wording words,
+                              struct arena *arena) {
+    struct drive_out out = {.arena = arena};
+    if (!run->driver->ready(run->state))
+        return DELIVERY_ERROR;
+    run->driver->send(run->state, effect_id(run->goal, dispatch_of(effect) - 1),
+                      arena_format(arena, "%s %s", name_of(&WORDS_NAMES, words), run->node),
+                      clock_steady(), &out);
+    run_due_set(agents, run);
+    for (uint32_t i = 0; i < out.event_count; i++)
+        if (out.events[i].kind == DRIVE_ACCEPTED) {
+            run->heard = dispatch_of(effect);
+            return DELIVERY_ACCEPTED;
+        }
+    return DELIVERY_TIMEOUT;
 }
 
 /* Starts nothing twice under one id, and nothing that was stopped before it started. */
 static void spawn_one(struct agents *agents, const struct effect *effect, struct signal *ended,
                       struct arena *arena) {
     struct id id = effect_id(effect->goal, dispatch_of(effect) - 1);
-    struct behaviour behaviour;
+    struct drive_spec spec;
+    struct drive_launch *launch = arena_new(arena, struct drive_launch, 1);
+    const struct driver *driver = simulation_of(agents, effect->agent, arena, &spec);
     ended->to = DELIVERY_ERROR;
     if (recent_has(&agents->stopped, id))
         ended->text = STR("it was stopped before it started");
-    else if (!behaviour_of(agents, effect->agent, &behaviour))
+    else if (!driver)
         ended->text =
             arena_format(arena, "no driver starts the agent %.*s: give it one under [[agents]]",
                          STR_ARG(effect->agent));
-    else {
-        struct pretend_run *run = map_get(&agents->runs, id);
-        if (!run && (run = run_add(agents, effect, id)))
-            run_begin(agents, run, &behaviour, dispatch_of(effect));
-        if (!run)
-            return;
+    else if (driver->launch(&spec, arena, launch, &ended->text)) {
+        spec.run = id;
+        if (!map_get(&agents->runs, id))
+            run_tell(agents, run_add(agents, effect, driver, &spec, arena), effect, WORDS_TASK,
+                     arena);
         ended->to = DELIVERY_ACCEPTED;
-        ended->outcome.reference =
+        ended->describe.title =
             arena_format(arena, "agent:%.*s:%u", STR_ARG(effect->agent), effect->n + 1);
-        due_set(&agents->due, id, run_next(run));
     }
 }
 
-static struct pretend_run *run_meant(struct agents *agents, const struct effect *effect) {
+static struct simulated_run *run_meant(struct agents *agents, const struct effect *effect) {
     return effect->run ? map_get(&agents->runs, effect_id(effect->goal, effect->run - 1)) : NULL;
 }
 
-static void send_to(struct agents *agents, const struct effect *effect, struct signal *ended) {
-    struct pretend_run *run = run_meant(agents, effect);
+static void send_to(struct agents *agents, const struct effect *effect, struct signal *ended,
+                    struct arena *arena) {
+    struct simulated_run *run = run_meant(agents, effect);
     ended->to = DELIVERY_ERROR;
     ended->text = run ? STR("") : STR("its run has ended");
-    if (!run)
-        return;
-    ended->to = pretend_send(&run->agent, &CALM, dispatch_of(effect), (enum wording)effect->words,
-                             time_own(run, clock_steady()));
-    due_set(&agents->due, run->id, run_next(run));
+    if (run)
+        ended->to = run_tell(agents, run, effect, (enum wording)effect->words, arena);
 }
 
-/* A pretend run lives in this process: if it is not here, it is gone. */
+static enum tristate delivered(struct simulated_run *run, const struct effect *effect,
+                               struct arena *arena) {
+    struct drive_out out = {.arena = arena};
+    run->driver->look(run->state, effect_id(run->goal, effect->dispatch - 1), clock_steady(), &out);
+    return out.event_count > 0 ? out.events[0].arrived : TRISTATE_UNKNOWN;
+}
+
+/* A simulated run lives in this process: if it is not here, it is gone. */
 static void look_at(struct agents *agents, const struct effect *effect, struct signal *ended,
                     struct arena *arena) {
-    struct pretend_run *run = run_meant(agents, effect);
+    struct simulated_run *run = run_meant(agents, effect);
     struct observation seen = {.at = clock_wall(), .process = TRISTATE_NO, .turn = TRISTATE_NO};
     if (run)
-        run_see(run, effect->dispatch, effect->sample, time_own(run, clock_steady()), &seen);
+        (effect->sample ? run_see : run_see_cheaply)(run, clock_steady(), &seen);
+    if (run && effect->dispatch)
+        seen.delivered = delivered(run, effect, arena);
     seen.assignment = effect->assignment;
     seen.dispatch = effect->dispatch;
     ended->body = shape_encode(&OBSERVATION, &seen, arena);
 }
 
+/* The next run for the same work goes on where this one ends. */
+static void past_keep(struct agents *agents, struct simulated_run *run) {
+    struct id work = work_id(run->goal, str_of(run->node));
+    free(map_remove(&agents->past, work));
+    if (!map_put(&agents->past, work, run))
+        memory_exhausted();
+}
+
 static void stop_one(struct agents *agents, const struct effect *effect) {
-    struct pretend_run *run = run_meant(agents, effect);
+    struct simulated_run *run = run_meant(agents, effect);
     struct id id = effect_id(effect->goal, effect->run ? effect->run - 1 : 0);
     if (!run) {
         recent_add(&agents->stopped, id);
         return;
     }
-    past_keep(agents, run);
     due_remove(&agents->due, id);
     map_remove(&agents->runs, id);
-    free(run);
+    past_keep(agents, run);
 }
 
-/* For pretend work the true state is known. */
+/* For simulated work the true state is known. */
 static bool work_is_done(struct agents *agents, const struct effect *effect) {
-    const struct pretend_run *run = run_meant(agents, effect);
-    const struct pretend_past *past = map_get(&agents->past, work_id(effect->goal, effect->node));
-    return run ? pretend_is_done(&run->agent) : past && past->worked >= past->stretches;
+    const struct simulated_run *run = run_meant(agents, effect);
+    if (!run)
+        run = map_get(&agents->past, work_id(effect->goal, effect->node));
+    return run && run->driver->simulation->is_done(run->state);
 }
 
 static void check_one(struct agents *agents, const struct effect *effect, struct signal *ended,
@@ -359,29 +383,27 @@ static void land_one(const struct effect *effect, struct signal *ended, struct a
         arena_format(arena, "%.*s on a pretended branch", STR_ARG(effect->candidate.commit));
 }
 
-/* Tells whether the effect is for a pretend agent: a run that is known here is one; a new run is judged by its agent's
- * settings. */
-static bool pretends(struct agents *agents, const struct effect *effect) {
-    struct behaviour behaviour;
-    return behaviour_of(agents, effect->agent, &behaviour) || run_meant(agents, effect);
+/* A run that is known here is simulated; a new run is judged by its agent's settings. */
+static bool is_simulated(struct agents *agents, const struct effect *effect) {
+    return simulation_of(agents, effect->agent, NULL, NULL) || run_meant(agents, effect);
 }
 
 void agents_carry(struct agents *agents, struct act *act) {
     struct arena arena = {0};
     const struct effect *effect = &act->effect;
     struct signal ended = {0};
-    if (agents->real && !pretends(agents, effect)) {
+    if (!is_simulated(agents, effect)) {
         runs_carry(agents->real, act);
         return;
     }
     pthread_mutex_lock(&agents->lock);
     switch (effect->kind) {
     case EFFECT_SPAWN: spawn_one(agents, effect, &ended, &arena); break;
-    case EFFECT_SEND: send_to(agents, effect, &ended); break;
+    case EFFECT_SEND: send_to(agents, effect, &ended, &arena); break;
     case EFFECT_LOOK: look_at(agents, effect, &ended, &arena); break;
     case EFFECT_CHECK: check_one(agents, effect, &ended, &arena); break;
     case EFFECT_LAND: land_one(effect, &ended, &arena); break;
-    case EFFECT_THAW: break; /* pretend runs write nothing to disk */
+    case EFFECT_THAW: break; /* simulated runs write nothing to disk */
     default: stop_one(agents, effect); break;
     }
     timer_set(agents);
@@ -419,12 +441,12 @@ struct str agents_see(void *with, struct id goal, const struct assignments *assi
     seen.since = agents->since;
     for (uint32_t i = 0; i < assignments->count; i++) {
         const struct assignment *assignment = &assignments->at[i];
-        struct pretend_run *run =
+        struct simulated_run *run =
             assignment->run ? map_get(&agents->runs, effect_id(goal, assignment->run - 1)) : NULL;
         struct observation *row = &rows[seen.rows.count];
         if (run)
-            run_see(run, 0, 0, time_own(run, clock_steady()), row);
-        else if (!agents->real || !assignment->run ||
+            run_see_cheaply(run, clock_steady(), row);
+        else if (!assignment->run ||
                  !runs_see(agents->real, effect_id(goal, assignment->run - 1), row))
             continue;
         row->assignment = assignment->n;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Routes effects to agents, runs pretend agents, and reports observations of agents. Runs on the I/O loop; the ledger
+/* Routes effects to agents, carries out simulated runs (drivers/driver.h), and reports observations of agents. Runs on the I/O loop; the ledger
  * thread asks for observations. */
 #pragma once
 
@@ -20,9 +20,9 @@ struct agents {
     struct run_table *real; /* run_table.h: runs of agents that are real programs */
     uv_timer_t timer;
     pthread_mutex_t lock;  /* for the fields below: the ledger thread calls agents_see() */
-    struct map runs;       /* struct pretend_run, by the id of the effect that started it */
+    struct map runs;       /* struct simulated_run, by the id of the effect that started it */
     struct recent stopped; /* runs that were stopped before they started */
-    struct map past;       /* work done by ended pretend runs, by the id of the work */
+    struct map past;       /* the newest ended run of each work, by the id of the work */
     struct due due;        /* next timed event of each run */
     int64_t since;         /* wall clock: observed without a gap since then */
     int64_t beat_boot;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "runs/compose.h"
 
+#include "base/memory.h"
 #include "ops/instruction.h"
 #include "sys/crash_guard.h"
 
@@ -89,11 +90,7 @@ static void composing_fill(struct composing *it, const struct effect *effect) {
 
 void compose(struct lookups *lookups, const struct effect *effect, bool whole, composed *done,
              void *with) {
-    struct composing *it = calloc(1, sizeof *it);
-    if (!it) {
-        done(with, &(struct composition){.why = STR("out of memory")});
-        return;
-    }
+    struct composing *it = memory_new(sizeof *it);
     it->done = done;
     it->with = with;
     it->whole = whole;

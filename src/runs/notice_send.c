@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "runs/notice_send.h"
 
+#include "base/memory.h"
 #include "channels/channel.h"
 #include "core/route.h"
 #include "engine/reload.h"
@@ -18,7 +19,7 @@ static const int64_t FRESH =
 struct notice_sender {
     struct executor *executor;
     struct daemon_context *context;
-    struct channels *channels; /* NULL: there was no memory for them */
+    struct channels *channels;
     uv_async_t worded;
     pthread_mutex_t lock;
     struct notice_send *worded_first; /* their text is ready, newest first */
@@ -159,9 +160,8 @@ static void notice_send_say(struct notice_send *send) {
         notice_send_fail(send, send->heard, send->trouble);
     else if (!channel)
         notice_send_fail(send, HEARD_NO, "no channel of that name is configured here");
-    else if (!notice_sender->channels ||
-             !channel_say(notice_sender->channels, channel, &send->notice, channel_has_sent, send))
-        notice_send_fail(send, HEARD_LATER, "out of memory");
+    else
+        channel_say(notice_sender->channels, channel, &send->notice, channel_has_sent, send);
     context_settings_drop(settings);
 }
 
@@ -223,15 +223,8 @@ static void read_notice(void *with) {
 
 void say_begin(struct executor *executor, struct act *act) {
     struct notice_sender *notice_sender = executor->notice_sender;
-    struct notice_send *send = calloc(1, sizeof *send);
+    struct notice_send *send = memory_new(sizeof *send);
     struct crash_guard_report report;
-    if (!send || !notice_sender) {
-        executor_report(executor, act,
-                        (struct signal){.to = HEARD_LATER, .text = STR("out of memory")});
-        free(send);
-        free(act);
-        return;
-    }
     *send =
         (struct notice_send){.notice_sender = notice_sender, .act = act, .goal = act->effect.goal};
     if (crash_guard_run(read_notice, send, &report) != CRASH_GUARD_WHOLE)
@@ -252,9 +245,7 @@ void say_begin(struct executor *executor, struct act *act) {
 
 struct notice_sender *notice_sender_start(struct executor *executor, uv_loop_t *loop,
                                           struct daemon_context *context) {
-    struct notice_sender *notice_sender = calloc(1, sizeof *notice_sender);
-    if (!notice_sender)
-        return NULL;
+    struct notice_sender *notice_sender = memory_new(sizeof *notice_sender);
     *notice_sender = (struct notice_sender){
         .executor = executor, .context = context, .channels = channels_start(loop, clock_wall)};
     pthread_mutex_init(&notice_sender->lock, NULL);
@@ -264,15 +255,12 @@ struct notice_sender *notice_sender_start(struct executor *executor, uv_loop_t *
 }
 
 struct channels *notice_sender_channels(const struct notice_sender *notice_sender) {
-    return notice_sender && !notice_sender->stopped ? notice_sender->channels : NULL;
+    return notice_sender->channels;
 }
 
 void notice_sender_stop(struct notice_sender *notice_sender) {
-    if (!notice_sender)
-        return;
     notice_sender->stopped = true;
-    if (notice_sender->channels)
-        channels_stop(notice_sender->channels);
+    channels_stop(notice_sender->channels);
     uv_close((uv_handle_t *)&notice_sender->worded, NULL);
 }
 
@@ -285,8 +273,6 @@ static void notice_sends_free(struct notice_send *send) {
 }
 
 void notice_sender_end(struct notice_sender *notice_sender) {
-    if (!notice_sender)
-        return;
     notice_sends_free(notice_sender->worded_first);
     notice_sends_free(notice_sender->first);
     pthread_mutex_destroy(&notice_sender->lock);

@@ -15,7 +15,7 @@ void notice_sender_stop(
 void notice_sender_end(
     struct notice_sender *notice_sender); /* once the loop's handles are closed */
 
-/* For other code that uses the same services, on the loop. NULL: there are none, or they have stopped. */
+/* For other code that uses the same services, on the loop, until they are stopped. */
 struct channels *notice_sender_channels(const struct notice_sender *notice_sender);
 
 /* Carries out EFFECT_SAY; takes ownership of the act. On the loop. */

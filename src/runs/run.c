@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* One run: made, freed, due, reported. */
+#include "base/memory.h"
 #include "runs/run_table.h"
 
 #include "runs/run.h"
@@ -9,9 +10,7 @@
 
 struct run *run_make(struct run_table *runs, const struct effect *effect, struct id id) {
     char name[ID_TEXT + 1];
-    struct run *run = calloc(1, sizeof *run);
-    if (!run)
-        return NULL;
+    struct run *run = memory_new(sizeof *run);
     id_format(id, name);
     *run = (struct run){
         .runs = runs, .id = id, .goal = effect->goal, .assignment = effect->assignment};
@@ -22,14 +21,15 @@ struct run *run_make(struct run_table *runs, const struct effect *effect, struct
               name); /* the home is kept for the agent's next run, with what it remembers */
     int home = snprintf(run->home, sizeof run->home, "%s/homes/%s.A_%u", runs->state, name,
                         run->assignment);
+    if (length >= (int)sizeof run->dir - 64 || home >= (int)sizeof run->home - 64) {
+        free(run);
+        return NULL;
+    }
     pthread_mutex_lock(&runs->lock);
-    bool kept = length < (int)sizeof run->dir - 64 && home < (int)sizeof run->home - 64 &&
-                map_put(&runs->all, id, run);
+    if (!map_put(&runs->all, id, run))
+        memory_exhausted();
     pthread_mutex_unlock(&runs->lock);
-    if (kept)
-        return run;
-    free(run);
-    return NULL;
+    return run;
 }
 
 void run_free(struct run *run) {

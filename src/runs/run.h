@@ -438,9 +438,8 @@ struct ready_wanted { /* valid until `done` is called */
 /* Called once, on the loop, after ready_make() has returned. Empty: it is ready; otherwise why not. */
 typedef void ready_made(void *with, struct str why);
 struct readying *ready_make(struct run_table *runs, const struct ready_wanted *wanted,
-                            struct arena *arena, ready_made *done,
-                            void *with); /* NULL: no memory, and `done` is not called */
-void ready_stop(struct readying *it);    /* cancels it; `done` is called once nothing of it runs */
+                            struct arena *arena, ready_made *done, void *with);
+void ready_stop(struct readying *it); /* cancels it; `done` is called once nothing of it runs */
 
 /* ---- run_clean.c ---- */
 void clean_begin(uv_timer_t *timer); /* starts a pass; schedules the next one itself */

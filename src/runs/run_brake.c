@@ -7,6 +7,7 @@
  *
  * Freezing needs neither disk space nor a database, and kills nothing. Only a committed decision lets a run continue or ends it. A
  * worker measures how much each run uses, seldom while there is room: passes may take at most a fiftieth of the time. */
+#include "base/memory.h"
 #include "model/record.h"
 #include "runs/run.h"
 #include "runs/run_log.h"
@@ -138,20 +139,19 @@ static void report_done(struct loop_task *task) {
 static void slot_tell(struct run_table *runs, const struct brake_slot *slot) {
     struct arena arena = {0};
     struct signal signal = signal_of(runs, slot, &arena);
-    struct telling *it = calloc(1, sizeof *it);
-    struct input *input = it ? input_make(&signal, it) : NULL;
-    if (input) {
-        *it = (struct telling){{{NULL, report_done}, runs, input}, slot->run, slot->at};
-        input->done = loop_answer_post;
-        input->must_fit = true;
-        runs->brake.telling++;
-        if (!queue_put(&runs->executor->ledger_thread->queue, input)) {
-            runs->brake.telling--;
-            input_free(input);
-            free(it);
-        }
-    } else
+    struct telling *it = memory_new(sizeof *it);
+    struct input *input = input_make(&signal, it);
+    if (!input)
+        memory_exhausted();
+    *it = (struct telling){{{NULL, report_done}, runs, input}, slot->run, slot->at};
+    input->done = loop_answer_post;
+    input->must_fit = true;
+    runs->brake.telling++;
+    if (!queue_put(&runs->executor->ledger_thread->queue, input)) {
+        runs->brake.telling--;
+        input_free(input);
         free(it);
+    }
     arena_free(&arena);
 }
 
@@ -318,9 +318,9 @@ static void measured(uv_work_t *work, int status) {
 static void measure_begin(struct run_table *runs, bool low) {
     struct brake *brake = &runs->brake;
     size_t room = runs->all.count < RUNS_MOST ? runs->all.count : RUNS_MOST;
-    struct measuring *it = room ? calloc(1, sizeof *it + room * sizeof *it->at) : NULL;
-    if (!it)
+    if (room == 0)
         return;
+    struct measuring *it = memory_new(sizeof *it + room * sizeof *it->at);
     *it = (struct measuring){.work.data = it,
                              .runs = runs,
                              .begun = clock_boot(),
@@ -472,9 +472,7 @@ void runs_stop_first(struct daemon_context *context, struct id goal) {
     struct run_table *runs = context->runs;
     if (!runs || (!atomic_load(&runs->brake.low) && !store_is_in_trouble(runs)))
         return;
-    struct stopping *it = calloc(1, sizeof *it);
-    if (!it)
-        return;
+    struct stopping *it = memory_new(sizeof *it);
     *it = (struct stopping){{NULL, stop_home}, runs, goal};
     loop_post(runs, &it->task);
 }

@@ -5,6 +5,7 @@
  *
  * Removes it after repo.keep, or at once when disk space is low. Keeps what is not known to be over, what could not be salvaged,
  * and a folder with work in it that belongs to no repository. Works on one assignment after the other: nothing waits for this. */
+#include "base/memory.h"
 #include "ops/assignment.h"
 #include "runs/run.h"
 #include "runs/run_log.h"
@@ -71,14 +72,10 @@ static void left_add(struct cleaning *it, struct left new) {
         it->left[last] = new;
 }
 
-/* If there is no memory for one, the next pass finds it. */
 static void found_add(struct cleaning *it, struct left left, bool home, const char *name) {
     if (it->found_count == it->found_room) {
         size_t room = 2 * it->found_room + 64;
-        struct found *more = realloc(it->found, room * sizeof *more);
-        if (!more)
-            return;
-        it->found = more;
+        it->found = memory_grow(it->found, room * sizeof *it->found);
         it->found_room = room;
     }
     struct found *new = &it->found[it->found_count];
@@ -348,11 +345,11 @@ void clean_begin(uv_timer_t *timer) {
     const struct settings *settings = context_settings(runs->context);
     int64_t keep = settings->repo.keep, least = settings->repo.disk_least;
     context_settings_drop(settings);
-    struct cleaning *it = keep > 0 ? calloc(1, sizeof *it) : NULL;
-    if (!it) {
+    if (keep == 0) {
         timer_set(runs, MINUTES(10));
         return;
     }
+    struct cleaning *it = memory_new(sizeof *it);
     *it = (struct cleaning){.runs = runs,
                             .work.data = it,
                             .task.go = judged,

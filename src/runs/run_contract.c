@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Reads which artifacts a node has to produce, and checks them. The contract is read by the hash that the effect names:
  * later changes of the plan apply only to the next check. */
+#include "base/memory.h"
 #include "model/verification.h"
 #include "ops/view.h"
 #include "runs/artifact/artifact.h"
@@ -62,9 +63,7 @@ static void came_home(struct loop_task *task) {
 
 bool contract_read(struct run_table *runs, struct id goal, struct hash text, struct arena *arena,
                    contract_came *done, void *with) {
-    struct contracting *it = calloc(1, sizeof *it);
-    if (!it)
-        return false;
+    struct contracting *it = memory_new(sizeof *it);
     *it = (struct contracting){.task.go = came_home,
                                .lookup.done = looked_up,
                                .runs = runs,

@@ -6,6 +6,7 @@
  * Signals are named by run and offset, so output that is read again after a crash is not reported twice.
  *
  * All work on an agent's bytes runs under the crash guard (run_driver.c): a bad line ends that run, never the daemon. */
+#include "base/memory.h"
 #include "drivers/drive.h"
 #include "runs/run.h"
 #include "runs/run_log.h"
@@ -595,11 +596,12 @@ static void answer_arrived(struct run *run) {
  * without it. */
 static void write_lost(struct run *run, enum tristate arrived) {
     struct arena arena = {0};
-    struct drive_event event = {.kind = DRIVE_FAILED,
-                                .offset = drive_input_end(&run->input),
-                                .text = arrived == TRISTATE_NO
-                                            ? STR("it does not read its input")
-                                            : STR("part of the message may have arrived; it is unknown how much")};
+    struct drive_event event = {
+        .kind = DRIVE_FAILED,
+        .offset = drive_input_end(&run->input),
+        .text = arrived == TRISTATE_NO
+                    ? STR("it does not read its input")
+                    : STR("part of the message may have arrived; it is unknown how much")};
     char id[ID_TEXT + 1];
     id_format(run->id, id);
     log_run(LEVEL_WARNING, run, "agent %s: %.*s", run->agent, STR_ARG(event.text));
@@ -656,9 +658,10 @@ static void heard_receipt(void *with, struct id id, enum hold_written written) {
 static uint64_t left_read(struct run *run) {
     enum { PIECE = 64 << 10 };
     uint64_t offset = drive_input_end(&run->input);
-    char *bytes = run->unresumable ? NULL : malloc(PIECE);
-    for (size_t length; bytes && (length = held_left(run->dir, offset, bytes, PIECE)) > 0;
-         offset += length)
+    if (run->unresumable)
+        return offset;
+    char *bytes = memory_new(PIECE);
+    for (size_t length; (length = held_left(run->dir, offset, bytes, PIECE)) > 0; offset += length)
         heard_data(run, offset, (struct str){bytes, length});
     free(bytes);
     return offset;
@@ -701,7 +704,7 @@ bool run_open(struct run *run, uint64_t offset) {
     run->left_stopped = false;
     run->brake_asks = true;
     run_brake_renew(run);
-    if (!run->held || !held_attach(run->held, offset) || !held_look(run->held))
+    if (!held_attach(run->held, offset) || !held_look(run->held))
         return false;
     outbox_reconnected(run);
     return true;

@@ -27,6 +27,7 @@ void run_due(struct run *run) {
     next = run->save_at ? sooner(next, run->save_at) : next;
     next = run->open_at ? sooner(next, run->open_at) : next;
     next = run->outbox.again_at ? sooner(next, run->outbox.again_at) : next;
-    due_set(&run->runs->due, run->id, next);
+    if (!due_set(&run->runs->due, run->id, next))
+        memory_exhausted();
     runs_timer_set(run->runs);
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Stores in a run's folder what is needed to resume it after a restart. run.json says what the run is, drive.state how
  * far its output was read and the driver's state at that point. */
+#include "base/memory.h"
 #include "drivers/drive.h"
 #include "engine/status_files.h"
 #include "runs/run.h"
@@ -108,7 +109,7 @@ static struct run *run_of_json(struct run_table *runs, struct id id, const json_
     run->fence = (uint64_t)json_integer_value(json_object_get(json, "fence"));
     run->orphan_after = json_integer_value(json_object_get(json, "orphanAfter"));
     run->driver = known;
-    run->state = calloc(1, known->size);
+    run->state = memory_new(known->size);
     return run;
 }
 
@@ -121,10 +122,6 @@ struct run *run_file_read(struct run_table *runs, const char *name) {
     if (!json)
         return NULL;
     struct run *run = run_of_json(runs, id, json);
-    if (run && !run->state) {
-        run_free(run);
-        run = NULL;
-    }
     if (run) {
         if (!run_prepare(run,
                          &why)) /* it is already running: it can be resumed even if this fails */

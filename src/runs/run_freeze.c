@@ -4,6 +4,7 @@
  *
  * The hold ends the freeze by itself, whatever happens to the daemon. The daemon does not wait for a hold that does not
  * answer. */
+#include "base/memory.h"
 #include "runs/run.h"
 #include "runs/run_log.h"
 
@@ -57,11 +58,11 @@ void still_begin(struct run_table *runs, const struct effect *effect, void (*go)
     struct run *run = run_of(runs, effect);
     bool asked = run && run->held && !run->exited && !run->still && is_wanted(runs) &&
                  held_freeze(run->held, FREEZE_MEASURE, EXPIRES_MS);
-    struct still *still = asked ? calloc(1, sizeof *still) : NULL;
-    if (!still) {
+    if (!asked) {
         go(with);
         return;
     }
+    struct still *still = memory_new(sizeof *still);
     *still =
         (struct still){.runs = runs, .run = run->id, .go = go, .with = with, .timer.data = still};
     run->still = still;

@@ -4,6 +4,7 @@
  * In a shared store a hold freezes its agent unless the daemon renews it, and the daemon renews it only while this host
  * has its lease and is known to own the goal. After each join this is looked up again, run by run: a run whose goal
  * another host owns by now is stranded. It is ended, its work is kept here, and the owner is told both. */
+#include "base/memory.h"
 #include "base/planted.h"
 #include "runs/run.h"
 #include "runs/run_log.h"
@@ -111,9 +112,7 @@ static void settled(struct loop_task *task) {
 }
 
 static void settle_ask(struct run *run, uint64_t joins) {
-    struct settling *it = calloc(1, sizeof *it);
-    if (!it)
-        return;
+    struct settling *it = memory_new(sizeof *it);
     *it = (struct settling){.task.go = settled,
                             .lookup.done = looked_up,
                             .runs = run->runs,
@@ -150,9 +149,9 @@ static void renew_due(uv_timer_t *timer) {
     struct ledger_lease lease = lease_of(runs);
     if (lease.joins == 0 || clock_boot() >= lease.until)
         return; /* nothing is renewed without a lease */
-    struct id *ids = calloc(runs->all.count + 1, sizeof *ids); /* runs may end during the loop */
+    struct id *ids = memory_new(runs->all.count * sizeof *ids); /* runs may end during the loop */
     uint32_t count = 0;
-    for (size_t i = 0; ids && i < runs->all.cap; i++)
+    for (size_t i = 0; i < runs->all.cap; i++)
         if (runs->all.slots[i].value)
             ids[count++] = ((struct run *)runs->all.slots[i].value)->id;
     for (uint32_t i = 0; i < count; i++) {

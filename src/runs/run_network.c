@@ -6,6 +6,7 @@
  *
  * Salvage is first kept in our clone; one job at a time sends it from there, and repeats until the remote has it. What was sent
  * is recorded in the clone (git_send.c), so that a restarted daemon continues. */
+#include "base/memory.h"
 #include "runs/run.h"
 #include "runs/run_log.h"
 #include "sys/clock.h"
@@ -144,10 +145,10 @@ static void send_done(uv_work_t *work, int status) {
 
 void salvage_send(struct run_table *runs) {
     struct salvage_sender *sender = &runs->sender;
-    struct sending *it = sender->under_way || runs->stopping ? NULL : calloc(1, sizeof *it);
     sender->again = sender->under_way;
-    if (!it)
+    if (sender->under_way || runs->stopping)
         return;
+    struct sending *it = memory_new(sizeof *it);
     *it = (struct sending){.runs = runs, .work.data = it};
     if (!work_place(runs, (struct id){0}, 0, &it->arena, &it->place) ||
         it->place.repo.remote.len == 0) {

@@ -8,6 +8,7 @@
  * A write leaves this process only after the state that made it is in drive.state. So after a crash either the driver
  * makes it again and nothing of it was sent, or it is here with its id, and the hold writes each id once. Only one write is
  * in flight at a time, so the order is kept whatever the hold refuses. */
+#include "base/memory.h"
 #include "base/seam.h"
 #include "runs/run.h"
 #include "runs/run_log.h"
@@ -33,11 +34,8 @@ struct run_write {
 
 /* ---- the list ---- */
 
-static struct run_write *write_append(struct run_outbox *outbox, struct id id, struct str bytes,
-                                      bool closes) {
-    struct run_write *write = calloc(1, sizeof *write + bytes.len);
-    if (!write)
-        return NULL;
+static void write_append(struct run_outbox *outbox, struct id id, struct str bytes, bool closes) {
+    struct run_write *write = memory_new(sizeof *write + bytes.len);
     *write = (struct run_write){
         .id = id, .closes = closes, .length = bytes.len, .serial = ++outbox->made};
     if (bytes.len > 0)
@@ -48,7 +46,6 @@ static struct run_write *write_append(struct run_outbox *outbox, struct id id, s
     *end = write;
     outbox->count++;
     outbox->size += bytes.len;
-    return write;
 }
 
 static void first_remove(struct run_outbox *outbox) {
@@ -65,9 +62,10 @@ bool outbox_add(struct run *run, struct id id, struct str bytes, bool closes) {
     struct run_outbox *outbox = &run->outbox;
     bool room =
         outbox->count < RUN_OUTBOX_WRITES && outbox->size + bytes.len <= (size_t)RUN_OUTBOX_BYTES;
-    bool added = room && write_append(outbox, id, bytes, closes);
+    if (room)
+        write_append(outbox, id, bytes, closes);
     (void)seam("write-added");
-    return added;
+    return room;
 }
 
 bool outbox_has(const struct run *run, struct id id) {
@@ -97,7 +95,7 @@ void outbox_send(struct run *run) {
     if (!write || outbox->sent || outbox->again_at || !run->held || write->serial > outbox->durable)
         return;
     (void)seam("write-durable");
-    if (seam("write-refused")) /* as if there were no memory to send it */
+    if (seam("write-refused")) /* as if the connection were lost */
         outbox->sent = false;
     else
         outbox->sent = write->closes ? held_close_input(run->held)

@@ -7,6 +7,7 @@
  *
  * Each try looks first whether the pull request exists. When the daemon stops, nothing is reported: the effect still has to be
  * carried out, and the next daemon finds the branch where it is, and the pull request if there is one. */
+#include "base/memory.h"
 #include "channels/channel.h"
 #include "model/setting/setting.h"
 #include "ops/view.h"
@@ -127,8 +128,8 @@ static void try(struct pulling *it) {
         pulling_leave(it);
     else if (!forge || channel_sort(forge->kind) != SORT_TRACKER)
         pulling_fail(it, STR("landing.forge names no channel of kind gitea, github or gitlab"));
-    else if (!channels || !channel_pull(channels, forge, &it->pull, asked, it))
-        pulling_fail(it, STR("out of memory for a request"));
+    else
+        channel_pull(channels, forge, &it->pull, asked, it);
     context_settings_drop(settings);
 }
 
@@ -182,11 +183,7 @@ static void pull_copy(struct pulling *it, const struct pull *pull, struct str fo
 
 void pull_open(struct run_table *runs, const struct effect *effect, const struct pull *pull,
                struct str forge, pull_opened *done, void *with) {
-    struct pulling *it = calloc(1, sizeof *it);
-    if (!it) {
-        done(with, PULL_FAILED, STR("out of memory for a pull request"));
-        return;
-    }
+    struct pulling *it = memory_new(sizeof *it);
     *it = (struct pulling){.next = runs->pulls,
                            .runs = runs,
                            .task.go = worded,

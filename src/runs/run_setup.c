@@ -8,6 +8,7 @@
  *
  * Both commands inherit the lock of the worktree. If a killed daemon left commands behind, this waits for the last of them,
  * up to its time limit, then ends it. A stop ends the running command, and is done when nothing of it is left. */
+#include "base/memory.h"
 #include "runs/run.h"
 #include "runs/run_log.h"
 #include "sandbox/command.h"
@@ -215,9 +216,7 @@ void ready_stop(struct readying *it) {
 
 struct readying *ready_make(struct run_table *runs, const struct ready_wanted *wanted,
                             struct arena *arena, ready_made *done, void *with) {
-    struct readying *it = calloc(1, sizeof *it);
-    if (!it)
-        return NULL;
+    struct readying *it = memory_new(sizeof *it);
     *it = (struct readying){
         .runs = runs,
         .wanted = wanted,

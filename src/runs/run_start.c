@@ -2,6 +2,7 @@
 /* Starts a run and sends texts to it. A start needs a worktree, the text, and the process that holds the agent; each
  * step returns to the loop before the next one. If a step fails before the process exists, the text was certainly not
  * delivered. */
+#include "base/memory.h"
 #include "ops/tool.h"
 #include "runs/compose.h"
 #include "runs/run.h"
@@ -191,10 +192,11 @@ static void composed_home(struct loop_task *task) {
         starting_free(it);
         return;
     }
-    if (!it->text || !(run->state = calloc(1, run->driver->size))) {
-        start_failed(it, run, it->why[0] ? str_of(it->why) : STR("out of memory"));
+    if (!it->text) {
+        start_failed(it, run, str_of(it->why));
         return;
     }
+    run->state = memory_new(run->driver->size);
     struct str why;
     if (!run_begin_as(run, (struct str){it->node, it->node_length},
                       (struct str){it->start, it->start_length}, &why)) {
@@ -208,9 +210,8 @@ static void composed_home(struct loop_task *task) {
 }
 
 static char *bytes_keep(struct str bytes, size_t *ret_length) {
-    char *kept = bytes.len ? calloc(1, bytes.len + 1) : NULL;
-    *ret_length = kept ? bytes.len : 0;
-    return kept ? memcpy(kept, bytes.at, bytes.len) : NULL;
+    *ret_length = bytes.len;
+    return bytes.len ? memory_text(bytes.at, bytes.len) : NULL;
 }
 
 /* On the lookups' thread. */
@@ -261,8 +262,6 @@ static void place_prepare(struct starting *it, struct run *run) {
                                       .dispatch_n = run->dispatch_n,
                                       .fence = run->fence};
     run->readying = ready_make(it->runs, &it->ready, &it->arena, place_is_ready, it);
-    if (!run->readying)
-        start_failed(it, run, STR("out of memory"));
 }
 
 static void place_make(uv_work_t *work) { /* on a worker */
@@ -332,18 +331,17 @@ static void spawn_refuse(struct run_table *runs, struct act *act, struct str why
 
 void run_spawn(struct run_table *runs, struct act *act) {
     struct id id = effect_id(act->effect.goal, dispatch_of(&act->effect) - 1);
-    struct starting *it = calloc(1, sizeof *it);
-    struct str why = STR("out of memory");
+    struct str why = STR("the path of its folder is too long");
     bool never = recent_has(&runs->never, id), there = map_get(&runs->all, id);
-    struct run *run = it && !never && !there ? run_make(runs, &act->effect, id) : NULL;
+    struct run *run = !never && !there ? run_make(runs, &act->effect, id) : NULL;
     if (!run) {
-        free(it);
         spawn_refuse(runs, act,
                      never   ? STR("it was stopped before it started")
                      : there ? STR("it has already started")
                              : why);
         return;
     }
+    struct starting *it = memory_new(sizeof *it);
     *it = (struct starting){.runs = runs, .run = id, .work.data = it};
     run->number = dispatch_of(&act->effect);
     run_lease_take(run, &act->effect);
@@ -392,13 +390,13 @@ static void send_home(struct loop_task *task) {
 }
 
 void run_send(struct run *run, struct act *act) {
-    struct starting *it = run->sending || run->exited ? NULL : calloc(1, sizeof *it);
-    if (!it) {
+    if (run->sending || run->exited) {
         spawn_refuse(run->runs, act,
                      run->exited ? STR("its process has ended")
                                  : STR("another message is being sent to it"));
         return;
     }
+    struct starting *it = memory_new(sizeof *it);
     *it = (struct starting){
         .runs = run->runs, .run = run->id, .n = act->effect.n, .task.go = send_home};
     sending_set(run, act);

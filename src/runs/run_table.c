@@ -2,6 +2,7 @@
 /* Keeps the table of the runs on this host, and dispatches effects and timers to them. */
 #include "runs/run_table.h"
 
+#include "base/memory.h"
 #include "model/store_address.h"
 #include "runs/run.h"
 #include "runs/run_log.h"
@@ -109,9 +110,7 @@ static void due_passed(uv_timer_t *timer) {
 
 struct run_table *runs_start(uv_loop_t *loop, struct executor *executor,
                              struct daemon_context *context, const struct runs_places *places) {
-    struct run_table *runs = calloc(1, sizeof *runs);
-    if (!runs)
-        return NULL;
+    struct run_table *runs = memory_new(sizeof *runs);
     *runs = (struct run_table){.loop = loop, .executor = executor, .context = context};
     snprintf(runs->state, sizeof runs->state, "%s", places->state);
     snprintf(runs->socket, sizeof runs->socket, "%s", places->socket);

@@ -27,7 +27,6 @@ struct runs_places {
         [RUNS_HIDDEN]; /* what else no run may see, with its folder: socket, store, settings */
 };
 
-/* NULL: no memory. */
 struct run_table *runs_start(uv_loop_t *loop, struct executor *executor,
                              struct daemon_context *context, const struct runs_places *places);
 void runs_find(struct run_table *runs); /* finds the runs that an earlier daemon started */

@@ -2,6 +2,7 @@
 /* Creates the worktree of an assignment, checks the work in it and lands it. Git verbs and artifact checks run on a
  * worker, the operator's own command on the loop. The work of an assignment has one worktree, whichever run works on
  * it. */
+#include "base/memory.h"
 #include "base/planted.h"
 #include "model/verification.h"
 #include "runs/run.h"
@@ -51,16 +52,14 @@ static void working_end(struct working *it, struct signal outcome) {
 }
 
 static struct working *working_begin(struct run_table *runs, struct act *act) {
-    struct working *it = calloc(1, sizeof *it);
-    if (it) {
-        *it = (struct working){.runs = runs, .act = act, .work.data = it};
-        id_format(effect_id(act->effect.goal, act->effect.n), it->name);
-        runs->under_way++;
-        if (work_place(runs, act->effect.goal, act->effect.assignment, &it->arena, &it->place))
-            return it;
-        runs->under_way--;
-        arena_free(&it->arena);
-    }
+    struct working *it = memory_new(sizeof *it);
+    *it = (struct working){.runs = runs, .act = act, .work.data = it};
+    id_format(effect_id(act->effect.goal, act->effect.n), it->name);
+    runs->under_way++;
+    if (work_place(runs, act->effect.goal, act->effect.assignment, &it->arena, &it->place))
+        return it;
+    runs->under_way--;
+    arena_free(&it->arena);
     free(it);
     executor_report(runs->executor, act,
                     (struct signal){.text = STR("there is no repository to check the work in")});

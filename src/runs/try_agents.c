@@ -4,6 +4,7 @@
  * result. */
 #include "runs/try_agents.h"
 
+#include "base/memory.h"
 #include "drivers/login.h"
 #include "runs/run.h"
 #include "sys/clock.h"
@@ -244,17 +245,18 @@ static void runs_prepare(struct trying *it, const struct settings *settings, con
 
 int try_agents(struct settings *settings, const char *socket, const char *folder) {
     for (uint32_t i = 0; i < settings->lists.agent_count; i++) {
-        struct trying *it = calloc(1, sizeof *it);
+        struct trying *it = memory_new(sizeof *it);
         const struct agent_setting *agent = &settings->lists.agents[i];
         char place[] = "/tmp/overseer-try-XXXXXX";
-        if (!it || !mkdtemp(place)) {
+        if (!mkdtemp(place)) {
             free(it);
             return 1;
         }
         snprintf(it->folder, sizeof it->folder, "%s", place);
         context_settings_set(&it->context, settings);
         runs_prepare(it, settings, socket, folder);
-        if (!str_equal(agent->driver, STR("pretend")))
+        const struct driver *driver = run_driver(agent);
+        if (!driver || !driver->simulation)
             agent_try(it, agent);
         arena_free(&it->run.arena);
         arena_free(&it->arena);
@@ -274,7 +276,7 @@ bool environment_take(const char *pid) {
         return false;
     clearenv();
     while (getdelim(&text, &room, 0, file) > 0)
-        putenv(strdup(text));
+        putenv(memory_text(text, strlen(text)));
     free(text);
     fclose(file);
     return true;

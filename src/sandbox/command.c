@@ -3,6 +3,7 @@
 
 #include "base/arena.h"
 #include "base/buffer.h"
+#include "base/memory.h"
 #include "sandbox/lockfile.h"
 
 #include <signal.h>
@@ -189,9 +190,7 @@ static char **arguments_of(struct arena *arena, const struct str *prefix, uint32
 
 static struct command *command_make(uv_loop_t *loop, int lock, struct command **here,
                                     command_ended *ended, void *with) {
-    struct command *command = calloc(1, sizeof *command);
-    if (!command)
-        return NULL;
+    struct command *command = memory_new(sizeof *command);
     command->lock = lock;
     command->here = here;
     command->ended = ended;
@@ -232,10 +231,7 @@ void command_run(uv_loop_t *loop, const struct effect *effect, uint64_t fence, c
     struct spawning spawning = {.arguments = arguments_of(&arena, NULL, 0, effect->command),
                                 .environment =
                                     environment_with(&arena, effect_text(&arena, effect), fenced)};
-    if (command)
-        command_begin(loop, command, &spawning, effect->within);
-    else
-        ended(with, -1, STR("out of memory"));
+    command_begin(loop, command, &spawning, effect->within);
     arena_free(&arena);
 }
 
@@ -248,9 +244,6 @@ void command_run_boxed(uv_loop_t *loop, const struct effect *effect, const struc
         .environment = list_of(&arena, box->variables, box->variable_count, 1),
         .cwd = box->cwd.len ? arena_cstr(&arena, box->cwd) : NULL};
     spawning.environment[box->variable_count] = effect_text(&arena, effect);
-    if (command)
-        command_begin(loop, command, &spawning, effect->within);
-    else
-        ended(with, -1, STR("out of memory"));
+    command_begin(loop, command, &spawning, effect->within);
     arena_free(&arena);
 }

@@ -52,6 +52,7 @@ static struct str event_words(const struct drive_event *event, struct arena *are
                             event->until ? (long long)((event->until - NOON) / 1000000) : 0);
     case DRIVE_DELIVERED: return arena_format(arena, "delivered(%s)", TRISTATE[event->arrived]);
     case DRIVE_BROKEN: return arena_format(arena, "broken(%.*s)", STR_ARG(text));
+    case DRIVE_EXITED: return arena_format(arena, "exited(%lld)", (long long)event->status);
     case DRIVE_KINDS: break;
     }
     return (struct str){"", 0};
@@ -126,9 +127,10 @@ static void act_do(struct play *play, const char *act) {
     long number = strchr(act, ' ') ? atol(strchr(act, ' ')) : 0;
     if (strcmp(act, "begin") == 0)
         driver->begin(play->state, &play->spec, play->now, &out);
-    else if (strcmp(act, "send") == 0) {
+    else if (strncmp(act, "send", 4) == 0) {
+        struct str text = act[4] ? str_of(act + 5) : STR("do it");
         check(driver->ready(play->state), "it is not ready");
-        driver->send(play->state, dispatch_of(++play->dispatch), STR("do it"), play->now, &out);
+        driver->send(play->state, dispatch_of(++play->dispatch), text, play->now, &out);
     } else if (strcmp(act, "allow") == 0)
         driver->answer(play->state, play->ask, DRIVE_ALLOW, play->now, &out);
     else if (strcmp(act, "reject") == 0)
@@ -164,11 +166,15 @@ struct played scene_play(const struct scene *scene, enum cutting cutting, struct
                                      .run = id_derive(STR("scene"), STR("run")),
                                      .session = scene->load ? STR("s1") : STR(""),
                                      .mcp = {.token = STR("t0ken"), .argv = MCP_ARGV, .argc = 2},
+                                     .pace = 1000,
+                                     .stretches = 2,
                                      .ask = scene->ask};
     assert_non_null(play->driver);
     play->state = calloc(1, play->driver->size);
     for (size_t i = 0; i < SCENE_ACTS && scene->acts[i].act; i++) {
         act_do(play, scene->acts[i].act);
+        if (cutting == CUT_BYTES_AND_FORGET)
+            restart(play);
         if (scene->acts[i].lines)
             lines_feed(play, scene->acts[i].lines, cutting, chance);
     }

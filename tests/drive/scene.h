@@ -11,8 +11,8 @@ struct scene {
     const char *name, *driver, *quirk, *rows; /* rows: the requirements that it proves */
     bool ask, load;
     struct {
-        const char
-            *act; /* begin, send, allow, reject, interrupt, look, tick SECONDS, gone STATUS */
+        const char *
+            act; /* begin, send [TEXT], allow, reject, interrupt, look, tick SECONDS, gone STATUS */
         const char *lines; /* lines of JSON, with ' for " */
     } acts[SCENE_ACTS];
     const char *events;   /* the expected events, without chatter */

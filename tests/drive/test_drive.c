@@ -96,6 +96,15 @@
     "'sessionKey':'" session "'}}}\n"
 #define CLAW_ASKS CLAW_ASKS_OF("agent:main:main") CLAW_ASKS_OF(CLAW_KEY)
 
+#define PRETEND_SAYS(status, summary, next, commits) \
+    "Here is where I am.\n\n```json\n{\"overseerUpdate\": {\"goalId\": \"\", \"workNodeId\": \"T1\", " \
+    "\"status\": \"" status "\", \"summary\": \"" summary "\", \"next\": \"" next \
+    "\", \"blockers\": [], \"evidence\": {\"filesTouched\": [\"src/parse.c\"], " \
+    "\"testsRun\": [\"make check\"], \"commits\": [" commits "]}}}\n```\n"
+#define PRETEND_DONE PRETEND_SAYS("done", "the parser works", "", "\"1a2b3c4\"")
+#define PRETEND_HALF \
+    PRETEND_SAYS("in_progress", "half of the parser is written", "write the other half", "")
+
 static const struct scene SCENES[] = {
     {.name = "a turn with a tool and a receipt",
      .driver = "acp",
@@ -724,6 +733,48 @@ static const struct scene SCENES[] = {
      .quirk = "tmux:%3",
      .acts = {{"begin", "{'type':'not','why':'tmux:%3 has ended'}\n"}, {"gone 1", NULL}},
      .events = "broken(tmux:%3 has ended)"},
+    {.name = "pretend: it works, reports, and hands over",
+     .driver = "pretend",
+     .quirk = "works",
+     .acts = {{"begin", NULL},
+              {"send task T1", NULL},
+              {"tick 4", NULL},
+              {"tick 4", NULL},
+              {"send handover T1", NULL},
+              {"tick 4", NULL},
+              {"look", NULL}},
+     .events = "started() accepted ended(done," PRETEND_DONE ") accepted ended(done," PRETEND_HALF
+               ") delivered(yes)"},
+    {.name = "pretend: it tells the end of its process",
+     .driver = "pretend",
+     .quirk = "dies",
+     .acts = {{"begin", NULL}, {"send task T1", NULL}, {"tick 4", NULL}},
+     .events = "started() accepted exited(139)"},
+    {.name = "pretend: a dialog takes an answer and nothing else",
+     .driver = "pretend",
+     .quirk = "dialog",
+     .acts = {{"begin", NULL},
+              {"send task T1", NULL},
+              {"tick 4", NULL},
+              {"send nudge T1", NULL},
+              {"look", NULL},
+              {"allow", NULL},
+              {"tick 4", NULL}},
+     .events = "started() accepted asks_to(dialog,) delivered(no) ended(done," PRETEND_DONE ")"},
+    {.name = "pretend: a limit with its time",
+     .driver = "pretend",
+     .quirk = "limited",
+     .acts = {{"begin", NULL}, {"send task T1", NULL}, {"tick 4", NULL}},
+     .events = "started() accepted limited(9)"},
+    {.name = "pretend: a turn that is broken off, and one that fails with its process",
+     .driver = "pretend",
+     .quirk = "silent",
+     .acts = {{"begin", NULL},
+              {"send task T1", NULL},
+              {"interrupt", "it has no output: this is skipped\n"},
+              {"send again T1", NULL},
+              {"gone 9", NULL}},
+     .events = "started() accepted ended(cancelled,) accepted failed(its process ended with 9)"},
 };
 
 /* ' stands for ", as in the scenes. */
@@ -1257,19 +1308,50 @@ static void test_watched_is_not_told(void **state) {
     }
 }
 
+/* What a simulated agent shows depends on the time; the next run for its work goes on where it ended. */
+static void test_simulation(void **state) {
+    (void)state;
+    struct arena arena = {0};
+    const struct driver *driver = driver_named(STR("pretend"));
+    const struct simulation *simulation = driver->simulation;
+    struct drive_out out = {.arena = &arena};
+    struct drive_spec spec = {.quirk = STR("works"), .pace = 60, .stretches = 2};
+    struct observation early = {0}, late = {0};
+    void *first = calloc(1, driver->size), *next = calloc(1, driver->size);
+    driver->begin(first, &spec, SECONDS(1), &out);
+    assert_int_equal(driver->due(first), TIME_NEVER);
+    driver->send(first, id_derive(STR("d"), STR("1")), STR("task T1"), SECONDS(1), &out);
+    driver->see(first, &early);
+    simulation->advance(first, driver->due(first) - 1);
+    driver->see(first, &late);
+    assert_true(late.at > early.at && late.at < SECONDS(60));
+    assert_true(late.process == TRISTATE_YES && late.turn == TRISTATE_YES);
+    driver->tick(first, driver->due(first), &out);
+    assert_false(simulation->is_done(first));
+    driver->gone(first, 0, SECONDS(100), &out);
+    driver->begin(next, &spec, SECONDS(100), &out);
+    assert_false(simulation->is_done(next));
+    simulation->resume(next, first);
+    driver->send(next, id_derive(STR("d"), STR("2")), STR("again T1"), SECONDS(100), &out);
+    driver->tick(next, driver->due(next), &out);
+    assert_true(simulation->is_done(next));
+    assert_int_equal(out.events[out.event_count - 1].kind, DRIVE_ENDED);
+    spec.quirk = STR("nobody");
+    assert_false(
+        driver->launch(&spec, &arena, arena_new(&arena, struct drive_launch, 1), &(struct str){0}));
+    free(first);
+    free(next);
+    arena_free(&arena);
+}
+
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_scenes),
-                                       cmocka_unit_test(test_lines),
-                                       cmocka_unit_test(test_line_too_long),
-                                       cmocka_unit_test(test_limits),
-                                       cmocka_unit_test(test_scope_of_the_operator),
-                                       cmocka_unit_test(test_scope),
-                                       cmocka_unit_test(test_long_scope),
-                                       cmocka_unit_test(test_launch),
-                                       cmocka_unit_test(test_many_args),
-                                       cmocka_unit_test(test_many_answers),
-                                       cmocka_unit_test(test_too_much_said),
-                                       cmocka_unit_test(test_alike),
-                                       cmocka_unit_test(test_watched_is_not_told)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_scenes),       cmocka_unit_test(test_simulation),
+        cmocka_unit_test(test_lines),        cmocka_unit_test(test_line_too_long),
+        cmocka_unit_test(test_limits),       cmocka_unit_test(test_scope_of_the_operator),
+        cmocka_unit_test(test_scope),        cmocka_unit_test(test_long_scope),
+        cmocka_unit_test(test_launch),       cmocka_unit_test(test_many_args),
+        cmocka_unit_test(test_many_answers), cmocka_unit_test(test_too_much_said),
+        cmocka_unit_test(test_alike),        cmocka_unit_test(test_watched_is_not_told)};
     return cmocka_run_group_tests_name("drive", tests, NULL, NULL);
 }

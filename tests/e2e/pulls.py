@@ -216,15 +216,17 @@ def words_of_agents_stay_words(world):
 
 @check
 def without_memory(world):
-    """Whichever allocation fails, there is an outcome, no token is in it, and there is at most one pull request."""
+    """Whichever allocation fails, the process ends, no token is in its output, and the next one leaves exactly one pull request."""
     for kind in FORGES:
         with Forge(kind) as forge:
             world.say(channel_of(world, kind, forge.url), pull())
             count = world.allocations
         for n in range(1, count + 1, 9):
             with Forge(kind) as forge:
-                outcome = world.say(channel_of(world, kind, forge.url), pull(), fail_at=n)
-                assert len(forge.pulls) <= 1, (kind, n, outcome)
+                channel = channel_of(world, kind, forge.url)
+                outcomes, _ = world.run([channel], [(kind, pull())], fail_at=n)
+                assert not outcomes and len(forge.pulls) <= 1, (kind, n, outcomes)
+                assert world.say(channel, pull())["said"] == "done" and len(forge.pulls) == 1, (kind, n)
 
 
 @check

@@ -228,7 +228,9 @@ struct MHD_Connection *http_post(const char *body) {
     size_t half = strlen(body) / 2;
     server->notify(server->notify_with, connection, &connection->context,
                    MHD_CONNECTION_NOTIFY_STARTED);
-    call_handler(connection, NULL, 0);
+    connection->refused = connection->done = !connection->context;
+    if (!connection->done)
+        call_handler(connection, NULL, 0);
     if (!connection->done)
         call_handler(connection, connection->body, half);
     if (!connection->done)

@@ -21,7 +21,8 @@ struct MHD_Connection { /* one request */
     char *body;
     void *state; /* the daemon's state of the request */
     bool suspended, resumed, done;
-    bool late;       /* its answer came after the process had died */
+    bool late;    /* its answer came after the process had died */
+    bool refused; /* the daemon shut the connection down when it began, without a context for it */
     unsigned status; /* 0: closed without an answer */
     char *text;
 };

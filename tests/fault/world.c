@@ -359,7 +359,9 @@ bool ask_settled(struct world *world, struct ask *ask) {
     fault_pause(true);
     json_t *json = ask->sent->text ? json_loads(ask->sent->text, 0, NULL) : NULL;
     json_t *result = json_object_get(json, "result");
-    if (ask->sent->status == 0)
+    if (ask->sent->refused)
+        ask->error = ERROR_STORE_AWAY; /* no answer came */
+    else if (ask->sent->status == 0)
         violated(world, "%s: the connection was closed without an answer", METHODS[ask->kind]);
     else if (result)
         result_take(world, ask, result);

@@ -104,21 +104,16 @@ static struct id id_of(const json_t *notice, const char *name) {
     return id;
 }
 
-static const struct channel_outcome NOBODY = {.result = SEND_LATER, .why = STR("no memory")};
-
 static void channel_use(const struct channel *configured, const struct notice *notice,
                         const struct pull *pull, intptr_t n) {
     struct channel channel = *configured;
     unsigned before = ++say.left;
     counting = true;
-    bool begun = notice ? channel_say(say.channels, &channel, notice, sent, (void *)n)
-                        : channel_pull(say.channels, &channel, pull, sent, (void *)n);
+    if (notice)
+        channel_say(say.channels, &channel, notice, sent, (void *)n);
+    else
+        channel_pull(say.channels, &channel, pull, sent, (void *)n);
     counting = false;
-    must(begun || fail_at);
-    if (!begun) {
-        sent((void *)n, &NOBODY);
-        return;
-    }
     must(say.left == before &&
          channels_busy(say.channels) == before); /* never completes before the call returns */
 }

@@ -2,6 +2,7 @@
 /* Adopts a session that Overseer did not start. The session is only observed: nothing is ever written to it. */
 #include "cli/adopt/adopt.h"
 
+#include "base/memory.h"
 #include "cli/command.h"
 #include "cli/print/print.h"
 #include "cli/run.h"
@@ -237,9 +238,7 @@ int adopt_run(struct typed *typed) {
     const char *what = typed_text(typed, "session"), *let_go = typed_text(typed, "release");
     if (let_go)
         return release(typed, let_go);
-    struct sessions *sessions = calloc(1, sizeof *sessions);
-    if (!sessions)
-        return EXIT_TROUBLE;
+    struct sessions *sessions = memory_new(sizeof *sessions);
     sessions_find(home_of(typed), sessions);
     const struct session *session = what ? session_called(sessions, what) : NULL;
     int status;

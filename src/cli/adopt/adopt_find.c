@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Finds agent sessions on this machine that Overseer did not start: panes of the default tmux server, and sessions of
  * Claude Code by the files that it keeps. Nothing here writes: it only queries tmux and reads files. */
+#include "base/memory.h"
 #include "cli/adopt/adopt.h"
 
 #include "cli/agent_list.h"
@@ -373,10 +374,8 @@ static void transcripts_find(struct sessions *sessions, const struct processes *
 /* ---- all sessions ---- */
 
 void sessions_find(const char *home, struct sessions *ret) {
-    struct processes *processes = calloc(1, sizeof *processes);
+    struct processes *processes = memory_new(sizeof *processes);
     ret->count = 0;
-    if (!processes)
-        return;
     processes_find(processes);
     panes_find(ret, processes, home);
     for (size_t i = 0; i < ret->count; i++)

@@ -2,6 +2,7 @@
 /* Declares a repository to Overseer. init finds its test command, the files that judge work, its remote and the agents
  * on this machine, shows them, asks once, and writes them to the operator's own file: never to the repository, which
  * others can write to. */
+#include "base/memory.h"
 #include "cli/agent_list.h"
 #include "cli/child.h"
 #include "cli/command.h"
@@ -114,14 +115,14 @@ static void git_ask(const struct init *init, const char *first, const char *seco
                      (char *)(uintptr_t)third,
                      NULL};
     struct trouble trouble;
-    struct child *child = calloc(1, sizeof *child);
     answer[0] = 0;
-    if (child && program_find("git", git)) {
-        child->words = words;
-        child->quiet = true;
-        if (child_run(child, &trouble) && child->status == 0)
-            snprintf(answer, ANSWER, "%.*s", (int)strcspn(child->output, "\n"), child->output);
-    }
+    if (!program_find("git", git))
+        return;
+    struct child *child = memory_new(sizeof *child);
+    child->words = words;
+    child->quiet = true;
+    if (child_run(child, &trouble) && child->status == 0)
+        snprintf(answer, ANSWER, "%.*s", (int)strcspn(child->output, "\n"), child->output);
     free(child);
 }
 
@@ -195,9 +196,8 @@ static void command_keep(struct init *init, const struct settings *old) {
 /* Keeps what the operator has already set for this repository. */
 static void verify_keep(struct init *init) {
     struct config_source source = {.file = init->file};
-    struct config_report *report = calloc(1, sizeof *report);
-    struct settings *old =
-        report && access(init->file, R_OK) == 0 ? config_load(&source, report) : NULL;
+    struct config_report *report = memory_new(sizeof *report);
+    struct settings *old = access(init->file, R_OK) == 0 ? config_load(&source, report) : NULL;
     free(report);
     if (!old)
         return;

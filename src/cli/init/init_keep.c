@@ -61,12 +61,13 @@ static bool is_kept(const struct block *block) {
 static void block_begin(struct block *block) {
     *block = (struct block){0};
     block->file = open_memstream(&block->text, &block->length);
+    if (!block->file)
+        memory_exhausted();
 }
 
 static void block_end(struct block *block, kept_block *each, void *with) {
-    if (block->file)
-        fclose(block->file);
-    if (block->text && is_kept(block))
+    fclose(block->file);
+    if (is_kept(block))
         each(with, block->id, block->text);
     free(block->text);
 }
@@ -86,8 +87,7 @@ void init_keep(const char *path, kept_block *each, void *with) {
             header_take(&block, line);
         }
         id_take(&block, line);
-        if (block.file)
-            fputs(line, block.file);
+        fputs(line, block.file);
     }
     block_end(&block, each, with);
     free(line);

@@ -332,7 +332,7 @@ static const struct setting AGENT_SETTINGS[] = {
     FLAG("dedupes", dedupes, "false", P, "",
          "whether the agent ignores a message that it has already received"),
     TEXT("driver", driver, "", 0, "",
-         "the driver: " DRIVER_LIST(DRIVER_TEXT) "or pretend; empty: the usual driver of its kind"),
+         "the driver: " DRIVER_LIST(DRIVER_TEXT) "or empty: the usual driver of its kind"),
     TEXT(
         "kind", kind, "", P, "",
         "the kind of agent program: claude, codex, opencode, gemini, goose, qwen, openclaw; empty: the same as its id"),

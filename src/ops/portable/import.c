@@ -75,7 +75,9 @@ static bool import_goal_met(struct import *import, struct id id) {
         return true;
     if (map_get(&import->goals, id))
         return reading_refuse(&import->reading, "this goal occurs twice");
-    return map_put(&import->goals, id, &there) || reading_refuse(&import->reading, "out of memory");
+    if (!map_put(&import->goals, id, &there))
+        memory_exhausted();
+    return true;
 }
 
 static bool tallies_put(struct import *import) {
@@ -148,9 +150,11 @@ static bool admission_survey(struct import *import, const struct item_kind *kind
                              const json_t *item) {
     static char there;
     struct table_row row;
-    return item_read(kind, &import->reading, item, &row) &&
-           (map_put(&import->goals, cell_id(&row, "goal_id"), &there) ||
-            reading_refuse(&import->reading, "out of memory"));
+    if (!item_read(kind, &import->reading, item, &row))
+        return false;
+    if (!map_put(&import->goals, cell_id(&row, "goal_id"), &there))
+        memory_exhausted();
+    return true;
 }
 
 static bool entry_handle(struct import *import, const struct item_kind *kind, const char *key) {

@@ -138,10 +138,8 @@ static struct plain_goal *goal_make(struct import *import, struct id id) {
     plain->goals[plain->count++] = goal;
     goal->goal.id = id;
     import->report.goals++;
-    if (!map_put(&plain->by_id, id, goal)) {
-        reading_refuse(&import->reading, "out of memory");
-        return NULL;
-    }
+    if (!map_put(&plain->by_id, id, goal))
+        memory_exhausted();
     return goal;
 }
 

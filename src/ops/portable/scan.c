@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "ops/portable/scan.h"
 
+#include "base/memory.h"
 #include "base/must.h"
 #include "ops/json.h"
 
@@ -73,8 +74,9 @@ static bool item_add(struct scan *scan, int c) {
     if (scan->item.len == SCAN_ITEM)
         return scan_refuse(scan, "this item is too large");
     char byte = (char)c;
-    return buffer_add(&scan->item, &byte, 1) ||
-           scan_refuse(scan, "out of memory for this item");
+    if (!buffer_add(&scan->item, &byte, 1))
+        memory_exhausted();
+    return true;
 }
 
 /* From after the opening quote to after the closing one. */

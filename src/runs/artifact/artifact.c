@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "runs/artifact/artifact.h"
 
+#include "base/memory.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
@@ -58,10 +60,8 @@ static struct str unopened_text(int error, struct arena *arena) {
 /* Empty: `ret` has the whole content, to be freed. */
 static struct str content_read(int file, uint64_t size, int64_t until, struct arena *arena,
                                struct str *ret) {
-    char *content = malloc(size ? size : 1);
+    char *content = memory_grow(NULL, size);
     size_t have = 0;
-    if (!content)
-        return STR("out of memory while reading it");
     while (have < size) {
         size_t want = size - have < PIECE ? size - have : PIECE;
         ssize_t got = artifact_clock() < until ? read(file, content + have, want) : 0;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Reads the rows of a PostgreSQL store, and loads rows into it. */
 #include "base/buffer.h"
+#include "base/memory.h"
 #include "store/dump.h"
 #include "store/postgres/postgres_state.h"
 
@@ -125,8 +126,7 @@ static void walk_rows_end(struct walk_cursor *base) {
 static struct walk_cursor *walk_rows_begin(struct walk *walk, enum store_table table,
                                            const char *order, const char *where) {
     char columns[512], sql[1024];
-    struct pg_cursor *cursor = calloc(1, sizeof *cursor);
-    must(cursor != NULL);
+    struct pg_cursor *cursor = memory_new(sizeof *cursor);
     cursor->cursor.walk = walk;
     cursor->number = ++((struct pg_walk *)walk)->cursors;
     if (columns_list(walk, table, columns, sizeof columns)) {
@@ -143,8 +143,8 @@ static struct walk_cursor *walk_rows_begin(struct walk *walk, enum store_table t
     int count = PQnfields(cursor->rows);
     must(count <= TABLE_COLUMNS);
     for (int i = 0; i < count; i++) { /* the names must outlive the page they come from */
-        cursor->names[i] = strdup(PQfname(cursor->rows, i));
-        must(cursor->names[i] != NULL);
+        const char *name = PQfname(cursor->rows, i);
+        cursor->names[i] = memory_text(name, strlen(name));
     }
     cursor->cursor.row =
         (struct table_row){.table = table, .count = (uint32_t)count, .names = cursor->names};
@@ -184,8 +184,8 @@ static const struct walk_engine WALKS = {
 
 struct walk *postgres_walk_open(struct store *base, char *error, size_t error_size) {
     struct pg_store *store = (struct pg_store *)base;
-    struct pg_walk *walk = calloc(1, sizeof *walk);
-    if (walk && connection_take(store, error, error_size)) {
+    struct pg_walk *walk = memory_new(sizeof *walk);
+    if (connection_take(store, error, error_size)) {
         *walk = (struct pg_walk){.walk = {.engine = &WALKS}, .store = store};
         /* The first read starts the snapshot. */
         if (walk_execute(&walk->walk, "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY") &&
@@ -483,11 +483,9 @@ static const struct load_engine LOADS = {.row = put,
 
 struct load *postgres_load_open(struct store *base, char *error, size_t error_size) {
     struct pg_store *store = (struct pg_store *)base;
-    struct pg_load *load = calloc(1, sizeof *load);
-    if (!load || !connection_take(store, error, error_size)) {
-        free(load);
+    if (!connection_take(store, error, error_size))
         return NULL;
-    }
+    struct pg_load *load = memory_new(sizeof *load);
     load->load.engine = &LOADS;
     load->store = store;
     return &load->load;

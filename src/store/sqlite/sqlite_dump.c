@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Reads the rows of an SQLite store, and loads rows into it. */
+#include "base/memory.h"
 #include "store/dump.h"
 #include "store/sqlite/sqlite_state.h"
 
@@ -62,8 +63,7 @@ static void walk_rows_end(struct walk_cursor *base) {
 static struct walk_cursor *walk_rows_begin(struct walk *walk, enum store_table table,
                                            const char *order, const char *where) {
     char columns[512], sql[1024];
-    struct sqlite_cursor *cursor = calloc(1, sizeof *cursor);
-    must(cursor != NULL);
+    struct sqlite_cursor *cursor = memory_new(sizeof *cursor);
     cursor->cursor.walk = walk;
     if (columns_list(walk, table, columns, sizeof columns)) {
         snprintf(sql, sizeof sql, "SELECT %s FROM %s%s ORDER BY %s", columns, table_name(table),
@@ -125,16 +125,14 @@ static const struct walk_engine WALKS = {
 /* The first read starts the snapshot. */
 struct walk *sqlite_walk_open(struct store *base, char *error, size_t error_size) {
     struct sqlite_store *store = (struct sqlite_store *)base;
-    struct sqlite_walk *walk = calloc(1, sizeof *walk);
-    if (walk && store->db &&
-        sqlite3_exec(store->db, "BEGIN; SELECT count(*) FROM store", NULL, NULL, NULL) ==
-            SQLITE_OK) {
+    if (store->db && sqlite3_exec(store->db, "BEGIN; SELECT count(*) FROM store", NULL, NULL,
+                                  NULL) == SQLITE_OK) {
+        struct sqlite_walk *walk = memory_new(sizeof *walk);
         *walk = (struct sqlite_walk){.walk = {.engine = &WALKS}, .store = store};
         return &walk->walk;
     }
     snprintf(error, error_size, "The store cannot be read: %s",
              store->db ? sqlite3_errmsg(store->db) : "it is not open");
-    free(walk);
     return NULL;
 }
 
@@ -317,11 +315,11 @@ static const struct load_engine LOADS = {
 
 struct load *sqlite_load_open(struct store *base, char *error, size_t error_size) {
     struct sqlite_store *store = (struct sqlite_store *)base;
-    struct sqlite_load *load = store->db ? calloc(1, sizeof *load) : NULL;
-    if (!load) {
+    if (!store->db) {
         snprintf(error, error_size, "The store is not open.");
         return NULL;
     }
+    struct sqlite_load *load = memory_new(sizeof *load);
     load->load.engine = &LOADS;
     load->store = store;
     int flags = SQLITE_UTF8 | SQLITE_DETERMINISTIC;

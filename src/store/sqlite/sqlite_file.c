@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Checks that the file of an SQLite store is a store file, and that its log is as long as it was. */
+#include "base/memory.h"
 #include "store/sqlite/sqlite_examine.h"
 
 #include <errno.h>
@@ -116,8 +117,10 @@ static uint32_t frames_count(FILE *file, const uint8_t *head, const struct log_i
     sum_add(&sum, head, 24);
     bool fits = size >= 512 && size <= 65536 && big_32(head + 24) == sum.a &&
                 big_32(head + 28) == sum.b && memcmp(head + 16, index->salts, 8) == 0;
-    uint8_t *frame = fits ? malloc(24 + (size_t)size) : NULL;
-    for (uint32_t n = 1; frame && fread(frame, 24 + (size_t)size, 1, file) == 1; n++) {
+    if (!fits)
+        return 0;
+    uint8_t *frame = memory_new(24 + (size_t)size);
+    for (uint32_t n = 1; fread(frame, 24 + (size_t)size, 1, file) == 1; n++) {
         sum_add(&sum, frame, 8);
         sum_add(&sum, frame + 24, size);
         if (memcmp(frame + 8, index->salts, 8) != 0 || big_32(frame + 16) != sum.a ||

@@ -4,6 +4,7 @@
  * The trees of a damaged file may have lost their roots and branches. Their leaves still hold rows, and the shape of a
  * row tells which table it belongs to. Nothing here is trusted: the code that uses the rows verifies them. Every length
  * is checked against the page, and every chain is bounded. */
+#include "base/memory.h"
 #include "store/sqlite/sqlite_mend_state.h"
 
 #include <fcntl.h>
@@ -285,8 +286,8 @@ static void walk_run(struct walk *walk, sqlite3 *into) {
     if (walk->page < 512 || (walk->page & (walk->page - 1)) || walk->file[20] > 64)
         walk->page = 4096;
     walk->usable = walk->page - (walk->file[20] > 64 ? 0 : walk->file[20]);
-    walk->payload = malloc(MOST_PAYLOAD);
-    if (walk->payload && kinds_read(walk, into))
+    walk->payload = memory_grow(NULL, MOST_PAYLOAD);
+    if (kinds_read(walk, into))
         for (size_t place = 0; place + walk->page <= walk->size; place += walk->page)
             page_meet(walk, place);
     for (int i = 0; i < walk->kind_count; i++)
