@@ -207,7 +207,7 @@ static void body_write(struct words *body, const struct pull *pull) {
     fact(body, "Commit", pull->commit);
     fact(body, "Checked on exactly that commit with", pull->checked_by);
     if (pull->text.len > 0) {
-        words_add(body, STR("\n### Task\n\n"));
+        words_add(body, STR("\n### What was asked for\n\n"));
         words_escape(body, MARKUP_PULL, pull->text, 2 * LIMIT_PROSE);
         words_add(body, STR("\n"));
     }

@@ -542,7 +542,7 @@ static const struct fixture {
     {"P1 T1/P1 T1/P1", "node T1: another node has the same id", 0, AS_IT_IS},
     {"P1", "node P1: name is missing, too long or not text (what it is called)", 0, NO_NAME},
     {"P1 T1/P1",
-     "node T1: acceptanceCriteria is missing, too long or not text (how one can check that it is done)",
+     "node T1: acceptanceCriteria is missing, too long or not text (how to check that it is done)",
      1, NO_CRITERIA},
     {"P1 T1/P1", "node T1: entry 1 of acceptanceCriteria is empty or too long", 1, EMPTY_CRITERION},
     {"P1 T1/P9", "node T1: its parentId is not a node of this plan", 1, TIER},
