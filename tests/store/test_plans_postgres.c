@@ -62,7 +62,6 @@ static const char *type_of(char letter) {
 /* PREPARE with the declared types; the other parameters are arrays, whose casts give the type. */
 static int prepare(PGconn *connection, enum pg_sql sql, struct arena *arena) {
     const struct pg_statement *statement = &PG_STATEMENTS[sql];
-    enum part_kind part = sql < PG_OF_PART ? 0 : (enum part_kind)((sql - PG_OF_PART) % PARTS);
     struct writer text = {.arena = arena};
     write_raw(&text, STR("PREPARE p"));
     for (size_t i = 0; statement->types[i]; i++) {
@@ -72,7 +71,7 @@ static int prepare(PGconn *connection, enum pg_sql sql, struct arena *arena) {
     if (statement->types[0])
         write_raw(&text, STR(")"));
     write_raw(&text, STR(" AS "));
-    write_raw(&text, str_of(sql_expand(statement->sql, part, arena)));
+    write_raw(&text, str_of(pg_text(sql, arena)));
     write_byte(&text, 0);
     PQclear(ask(connection, text.at));
     PGresult *result =
@@ -95,7 +94,7 @@ static void plan_print(FILE *out, PGconn *connection, enum pg_sql sql) {
         write_raw(&text, STR(")"));
     write_byte(&text, 0);
     PGresult *result = ask(connection, text.at);
-    const char *full = sql_expand(PG_STATEMENTS[sql].sql, 0, &arena);
+    const char *full = pg_text(sql, &arena);
     fprintf(out, "%s\n", full);
     for (int i = 0; i < PQntuples(result); i++)
         fprintf(out, "    %s\n", PQgetvalue(result, i, 0));
@@ -106,6 +105,8 @@ static void plan_print(FILE *out, PGconn *connection, enum pg_sql sql) {
 
 static bool has_plan(enum pg_sql sql) {
     const char *text = PG_STATEMENTS[sql].sql;
+    if (sql >= PG_ADD && sql <= PG_ADD_LAST)
+        return STORED[sql - PG_ADD].added;
     bool other_part = sql >= PG_OF_PART && (sql - PG_OF_PART) % PARTS != 0;
     return !other_part && strncmp(text, "BEGIN", 5) != 0 && strcmp(text, "COMMIT") != 0 &&
            strcmp(text, "ROLLBACK") != 0;
