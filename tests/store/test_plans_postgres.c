@@ -112,6 +112,11 @@ static bool has_plan(enum pg_sql sql) {
            strcmp(text, "ROLLBACK") != 0;
 }
 
+/* The statement of a table that is created from its row follows from the row, too, as that of `text` does. */
+static bool is_derived(enum pg_sql sql) {
+    return sql >= PG_ADD && sql <= PG_ADD_LAST && STORED[sql - PG_ADD].since > 0;
+}
+
 static void plans_are_known(void **state) {
     (void)state;
     struct store *store;
@@ -120,7 +125,7 @@ static void plans_are_known(void **state) {
     size_t len;
     FILE *out = open_memstream(&text, &len);
     for (enum pg_sql sql = 0; sql < PG_SQL_COUNT; sql++)
-        if (has_plan(sql))
+        if (has_plan(sql) && !is_derived(sql))
             plan_print(out, connection, sql);
     fclose(out);
     golden_check("query-plans.postgres.txt", (struct str){text, len});

@@ -279,12 +279,24 @@ static void rows_export(struct exporting *out, const struct item_kind *kind) {
     stream_close(out, &rows);
 }
 
+/* A collection that older builds do not know is written only if it has rows. */
+static bool is_left_out(struct exporting *out, const struct item_kind *kind) {
+    struct stream rows = {0};
+    if (STORED[kind->table].since == 0)
+        return false;
+    stream_open(&rows, walk_rows(out->walk, kind->table, kind->order));
+    bool none = !rows.row;
+    rows.row = NULL;
+    stream_close(out, &rows);
+    return none;
+}
+
 static void items_export(struct exporting *out, bool ours) {
     size_t count;
     const struct item_kind *kinds = item_kinds(&count);
     for (size_t i = 0; i < count && !out->failed; i++) {
         const struct item_kind *kind = &kinds[i];
-        if (kind->ours != ours)
+        if (kind->ours != ours || is_left_out(out, kind))
             continue;
         collection_begin(out, kind->collection, kind->keyed);
         if (kind->table == TABLE_TEXT)

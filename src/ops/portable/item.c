@@ -283,7 +283,7 @@ static bool effect_read(struct reading *reading, const json_t *item, struct tabl
 #define PLAIN(of) \
     { .ours = true, .table = of, .made = "", .write = plain_write, .read = plain_read }
 
-/* In the order in which they are written. Tables of plain rows that are not named here follow. */
+/* In the order in which they are written. Tables of plain rows that are not named here come before the last. */
 static const struct item_kind KINDS[] = {
     {"assignments", false, true, OF_PART(ASSIGNMENT_ROW), WALK_BY_NAME, "", part_write, part_read,
      "bindings between a node and an agent's session"},
@@ -338,11 +338,13 @@ static bool is_item(enum store_table table) {
 }
 
 static void items_make(void) {
-    for (size_t i = 0; i < count_of(KINDS); i++)
+    size_t last = count_of(KINDS) - 1;
+    for (size_t i = 0; i < last; i++)
         item_add(KINDS[i]);
     for (enum store_table table = 0; table < STORE_TABLES; table++)
         if (STORED[table].collection && !is_item(table))
             item_add((struct item_kind)PLAIN(table));
+    item_add(KINDS[last]);
 }
 
 const struct item_kind *item_kinds(size_t *ret_count) {
