@@ -3,6 +3,7 @@
 #include "model/policy.h"
 
 #include "base/time.h"
+#include "model/setting/setting.h"
 
 #define F(name, type, number, of, member, cap, names, text) \
     { name, type, number, FIELD_OF(of, member), cap, 0, names, text, 0, NULL }
@@ -43,26 +44,23 @@ static const struct shape CHANNEL_ROW =
 
 #define N(name, number, member, text) F(name, FIELD_U32, number, policy, member, 0, NULL, text)
 #define T(name, number, member, text) F(name, FIELD_INT, number, policy, member, 0, NULL, text)
+#define DECIDING_FIELD_NUMBER FIELD_U32
+#define DECIDING_FIELD_SPAN FIELD_INT
+#define DECIDING_FIELD_FLAG FIELD_U32
+#define DECIDES(part, section, kind, key, member, number, fallback, least, most, text) \
+    F(#member, DECIDING_FIELD_##kind, number, policy, member, 0, NULL, text)
 static const struct field POLICY_FIELDS[] = {
     T("act_within", 1, act_within, "how long an outcome may take"),
     N("approve_plans", 2, approve_plans, "plans wait for a person"),
     F("plan_agents", FIELD_TEXT, 3, policy, plan_agents, LIMIT_PROSE, NULL, "who may plan"),
     ROWS("agents", 4, agents, &AGENT, LIMIT_POLICY_AGENTS, "who works"),
-    N("most_at_once", 5, most_at_once, "on one host"),
-    N("most_per_goal", 6, most_per_goal, "on one goal"),
-    N("most_per_model", 7, most_per_model, "with one model"),
-    N("most_per_repository", 8, most_per_repository, "in one repository"),
-    N("most_per_account", 9, most_per_account, "on one account"),
-    N("most_per_team", 10, most_per_team, "for one team"),
+    DECIDING_DISPATCH(DECIDES, NEXT_ROW),
     N("allow_reassign", 11, allow_reassign, "work may be moved"),
     N("verify_by_person", 12, verify_by_person, "done waits for a person"),
     F("allow_agents", FIELD_TEXT, 13, policy, allow_agents, LIMIT_PROSE, NULL, "who may work"),
     T("tick_every", 14, tick_every, "a sweep"),
     T("idle_after", 15, idle_after, "silence"),
-    T("idle_in_tool", 16, idle_in_tool, "silence inside a tool call"),
-    T("chatter_most", 17, chatter_most, "chatter"),
-    T("turn_most", 18, turn_most, "a turn without progress"),
-    N("context_most", 19, context_most, "of its window"),
+    DECIDING_LIVENESS(DECIDES, NEXT_ROW),
     N("first_rung", 20, first_rung, "where recovery starts"),
     N("max_retries", 21, max_retries, "nudges"),
     N("max_attempts", 22, max_attempts, "sends for one node"),
@@ -70,11 +68,8 @@ static const struct field POLICY_FIELDS[] = {
     T("backoff_max", 24, backoff_max, "at most"),
     T("min_resend", 25, min_resend, "between two equal sends"),
     N("planner", 26, planner, "there is one"),
-    N("max_restarts", 27, max_restarts, "runs that die"),
-    T("restart_window", 28, restart_window, "within this time"),
-    N("actions_per_minute", 29, actions_per_minute, "of the supervisor"),
-    N("blast_share", 30, blast_share, "of the fleet in a minute"),
-    N("blast_least", 31, blast_least, "always allowed"),
+    DECIDING_RECOVERY(DECIDES, NEXT_ROW),
+    DECIDING_PACE(DECIDES, NEXT_ROW),
     ROWS("budgets", 32, budgets, &BUDGET_ROW, LIMIT_POLICY_BUDGETS, "how much may be spent"),
     T("quota_guess", 33, quota_guess, "how long an account rests"),
     ROWS("channels", 34, channels, &CHANNEL_ROW, LIMIT_CHANNELS, "how people are reached"),
@@ -85,10 +80,7 @@ static const struct field POLICY_FIELDS[] = {
     N("say_most", 39, say_most, "rounds"),
     T("quiet_from", 40, quiet_from, "after midnight"),
     T("quiet_to", 41, quiet_to, "after midnight"),
-    T("expires_after", 42, expires_after, "a question"),
-    T("undo_for", 43, undo_for, "an answer can be taken back"),
-    T("request_raise", 44, request_raise, "a request goes to a person"),
-    N("messages_per_hour", 45, messages_per_hour, "to people"),
+    DECIDING_PEOPLE(DECIDES, NEXT_ROW),
     N("checks", 46, checks, "checks say what is done"),
     N("lands", 47, lands, "what passed goes home"),
     N("check_rounds", 48, check_rounds, "failed checks before a person is asked"),
@@ -108,40 +100,21 @@ struct policy policy_seal(struct policy policy) {
     return policy;
 }
 
+/* The defaults stand in the rows of the settings. */
 struct policy policy_default(void) {
-    return (struct policy){
-        .act_within = MINUTES(30),
-        .most_at_once = 50,
-        .check_rounds = 3,
-        .check_within = MINUTES(30),
-        .land_rechecks = 5,
-        .allow_reassign = 1,
-        .tick_every = MINUTES(2),
-        .idle_after = MINUTES(15),
-        .idle_in_tool = MINUTES(60),
-        .chatter_most = MINUTES(15),
-        .turn_most = MINUTES(30),
-        .context_most = 85,
-        .max_retries = 2,
-        .max_attempts = 12,
-        .backoff_base = MINUTES(2),
-        .backoff_max = MINUTES(30),
-        .min_resend = MINUTES(5),
-        .orphan_after = MINUTES(15),
-        .max_restarts = 3,
-        .restart_window = MINUTES(60),
-        .actions_per_minute = 60,
-        .blast_share = 30,
-        .blast_least = 5,
-        .quota_guess = MINUTES(15),
-        .auto_escalate = 1,
-        .say_again = MINUTES(30),
-        .say_again_most = MINUTES(480),
-        .say_most = 6,
-        .undo_for = SECONDS(30),
-        .request_raise = MINUTES(15),
-        .messages_per_hour = 12,
-    };
+    struct arena arena = {0};
+    struct settings *settings = arena_new(&arena, struct settings, 1);
+    settings_default(settings);
+    struct policy policy = settings_to_policy(settings, &arena);
+    must(policy.agent_count + policy.budget_count + policy.channel_count == 0);
+    policy.agents = NULL;
+    policy.budgets = NULL;
+    policy.channels = NULL;
+    policy.plan_agents = policy.allow_agents = (struct str){0};
+    policy.act_within = MINUTES(30); /* the time limit of a command is left to the caller */
+    arena_free(&settings->arena);
+    arena_free(&arena);
+    return policy;
 }
 
 struct policy policy_of(int64_t act_within) {

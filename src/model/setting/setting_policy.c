@@ -112,17 +112,12 @@ static void channels_take(const struct settings *settings, struct policy *policy
 
 /* ---- the rest ---- */
 
-static void caps_take(const struct settings *settings, struct policy *policy) {
-    policy->most_at_once = (uint32_t)settings->caps.at_once;
-    policy->most_per_goal = (uint32_t)settings->caps.per_goal;
-    policy->most_per_model = (uint32_t)settings->caps.per_model;
-    policy->most_per_repository = (uint32_t)settings->caps.per_repository;
-    policy->most_per_account = (uint32_t)settings->caps.per_account;
-    policy->most_per_team = (uint32_t)settings->caps.per_team;
-    policy->actions_per_minute = (uint32_t)settings->caps.actions_per_minute;
-    policy->blast_share = (uint32_t)settings->caps.blast_share;
-    policy->blast_least = (uint32_t)settings->caps.blast_least;
-    policy->quota_guess = settings->budget.quota_guess;
+/* The settings that a policy takes over as they are. */
+#define TAKE(part, section, kind, key, member, number, fallback, least, most, text) \
+    policy->member = (DECIDING_POLICY_##kind)settings->section.key
+
+static void rows_take(const struct settings *settings, struct policy *policy) {
+    DECIDING(TAKE, NEXT_STATEMENT);
 }
 
 /* A repository that is a local path is a different repository on each host. */
@@ -146,10 +141,6 @@ static void watch_take(const struct settings *settings, struct policy *policy) {
     workspace_take(settings, policy);
     policy->tick_every = settings->supervision.tick_every;
     policy->idle_after = settings->supervision.idle_after;
-    policy->idle_in_tool = settings->supervision.idle_in_tool;
-    policy->chatter_most = settings->supervision.chatter_most;
-    policy->turn_most = settings->supervision.turn_most;
-    policy->context_most = (uint32_t)settings->supervision.context_most;
     policy->first_rung = settings->supervision.first_rung;
     policy->max_retries = (uint32_t)settings->supervision.max_retries;
     policy->max_attempts = (uint32_t)settings->supervision.max_attempts;
@@ -157,9 +148,8 @@ static void watch_take(const struct settings *settings, struct policy *policy) {
     policy->backoff_max = settings->supervision.backoff_max;
     policy->min_resend = settings->supervision.min_resend_interval;
     policy->planner = settings->planner.model.len > 0;
-    policy->max_restarts = (uint32_t)settings->supervision.max_restarts;
-    policy->restart_window = settings->supervision.restart_window;
     policy->orphan_after = settings->fleet.orphan_after;
+    policy->quota_guess = settings->budget.quota_guess;
 }
 
 static void people_take(const struct settings *settings, struct policy *policy) {
@@ -169,10 +159,6 @@ static void people_take(const struct settings *settings, struct policy *policy) 
     policy->say_again_most = settings->people.say_again_most;
     policy->say_most = (uint32_t)settings->people.say_most;
     must(hours_parse(settings->people.quiet_hours, &policy->quiet_from, &policy->quiet_to));
-    policy->expires_after = settings->people.expires_after;
-    policy->undo_for = settings->people.undo_for;
-    policy->request_raise = settings->people.request_raise;
-    policy->messages_per_hour = (uint32_t)settings->people.messages_per_hour;
 }
 
 struct policy settings_to_policy(const struct settings *settings, struct arena *arena) {
@@ -182,7 +168,7 @@ struct policy settings_to_policy(const struct settings *settings, struct arena *
     agents_take(settings, &policy, arena);
     budgets_take(settings, &policy, arena);
     channels_take(settings, &policy, arena);
-    caps_take(settings, &policy);
+    rows_take(settings, &policy);
     watch_take(settings, &policy);
     people_take(settings, &policy);
     return policy;

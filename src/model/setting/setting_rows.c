@@ -46,6 +46,16 @@ const struct names ORIGIN_NAMES = NAMES_OF(ORIGIN);
 #define HOURS(n) MINUTES((n)*60)
 #define DAYS(n) HOURS((n)*24)
 
+/* A row of deciding.h. */
+#define DECIDES_FLAG(name, member, fallback, least, most, text) \
+    FLAG(name, member, fallback, P, "", text)
+#define DECIDES_NUMBER(name, member, fallback, least, most, text) \
+    NUMBER(name, member, fallback, least, most, P, "", text)
+#define DECIDES_SPAN(name, member, fallback, least, most, text) \
+    SPAN(name, member, fallback, least, most, P, "", text)
+#define DECIDES(part, section, kind, key, member, number, fallback, least, most, text) \
+    DECIDES_##kind(#section "." #key, section.key, fallback, least, most, text)
+
 enum { P = SETTING_POLICY, START = SETTING_AT_START };
 
 const struct setting SETTINGS[] = {
@@ -67,47 +77,18 @@ const struct setting SETTINGS[] = {
          "backoff.max", "and is never longer than this"),
     SPAN("supervision.act_within", supervision.act_within, "1h", MILLISECONDS(100), DAYS(365), P,
          "", "until a command that has not ended counts as unconfirmed"),
-
-    SPAN("supervision.idle_in_tool", supervision.idle_in_tool, "1h", SECONDS(1), DAYS(7), P, "",
-         "the same while a tool call is open: a build may take its time"),
-    SPAN("supervision.chatter_most", supervision.chatter_most, "15m", 0, DAYS(1), P, "",
-         "output that is no progress puts a stall off no longer than this"),
-    SPAN("supervision.turn_most", supervision.turn_most, "30m", SECONDS(1), DAYS(7), P, "",
-         "a turn without any progress counts as stalled after this"),
-    NUMBER("supervision.context_most", supervision.context_most, "85", 0, 100, P, "",
-           "percent of its window that an agent has used when it hands over; 0: never"),
+    DECIDING_LIVENESS(DECIDES, NEXT_ROW),
     CHOICE("supervision.first_rung", supervision.first_rung, "nudge", RUNG_NAMES, P, "",
            "what is tried first for stalled work"),
     NUMBER("supervision.max_attempts", supervision.max_attempts, "12", 1, 1000, P, "",
            "messages about one piece of work, to all agents together, before a person is asked"),
-    NUMBER("supervision.max_restarts", supervision.max_restarts, "3", 0, 1000, P, "",
-           "runs of one piece of work that may die within restart_window before a person is asked"),
-    SPAN("supervision.restart_window", supervision.restart_window, "1h", SECONDS(1), DAYS(7), P, "",
-         "see max_restarts"),
+    DECIDING_RECOVERY(DECIDES, NEXT_ROW),
     FLAG("supervision.allow_reassign", supervision.allow_reassign, "true", P, "",
          "stalled work may be given to another agent"),
     FLAG("supervision.verify_by_person", supervision.verify_by_person, "false", P, "",
          "what an agent calls done waits for a person"),
-
-    NUMBER("caps.at_once", caps.at_once, "50", 0, LIMIT_PERMITS, P, "",
-           "agents at work at once on one host; 0: as many as there is work"),
-    NUMBER("caps.per_goal", caps.per_goal, "0", 0, LIMIT_ASSIGNMENTS, P, "",
-           "of them for one goal; 0: at most 64"),
-    NUMBER("caps.per_model", caps.per_model, "0", 0, LIMIT_PERMITS, P, "",
-           "of them with one model; 0: no cap"),
-    NUMBER("caps.per_repository", caps.per_repository, "0", 0, LIMIT_PERMITS, P, "",
-           "of them in one repository; 0: no cap"),
-    NUMBER("caps.per_account", caps.per_account, "0", 0, LIMIT_PERMITS, P, "",
-           "of them on one account with a provider; 0: no cap"),
-    NUMBER("caps.per_team", caps.per_team, "0", 0, LIMIT_PERMITS, P, "",
-           "of them for one team; 0: no cap"),
-    NUMBER("caps.actions_per_minute", caps.actions_per_minute, "60", 0, 1000000, P, "",
-           "starts, nudges and stops of Overseer's own in any 60 seconds, on one host; 0: no cap"),
-    NUMBER(
-        "caps.blast_share", caps.blast_share, "30", 0, 100, P, "",
-        "percent of the running agents that it may stop, move or resend to within a minute; past that it suspends itself and asks a person; 0: no cap"),
-    NUMBER("caps.blast_least", caps.blast_least, "5", 0, LIMIT_PERMITS, P, "",
-           "this many within a minute are always allowed"),
+    DECIDING_DISPATCH(DECIDES, NEXT_ROW),
+    DECIDING_PACE(DECIDES, NEXT_ROW),
 
     SPAN(
         "budget.quota_guess", budget.quota_guess, "15m", SECONDS(1), DAYS(1), P, "",
@@ -126,15 +107,7 @@ const struct setting SETTINGS[] = {
     CHECKED(
         "people.quiet_hours", people.quiet_hours, P, "", hours_wrong,
         "only emergencies are said then: \"22:00-07:00\" in UTC, or with an offset, \"22:00-07:00 +02:00\"; empty: none"),
-    SPAN("people.expires_after", people.expires_after, "0s", 0, DAYS(365), P, "",
-         "a question that nobody has answered by then is over; 0s: never"),
-    SPAN("people.undo_for", people.undo_for, "30s", 0, DAYS(1), P, "",
-         "how long an answer can be taken back"),
-    SPAN("people.request_raise", people.request_raise, "15m", SECONDS(1), DAYS(7), P, "",
-         "a request that its parent leaves unanswered goes to a person after this"),
-    NUMBER("people.messages_per_hour", people.messages_per_hour, "12", 0, 10000, P, "",
-           "to people about one goal; emergencies always pass; 0: no cap"),
-
+    DECIDING_PEOPLE(DECIDES, NEXT_ROW),
     TEXT("planner.model", planner.model, "", P, "", "which model makes plans; empty: none"),
 
     LIST("policy.allow_agents", policy.allow_agents, "main", P, "",
