@@ -6,6 +6,7 @@
  *   denied.  failed.    the same, for work without an assignment   asks.              may it use a tool?
  *
  * Any other answer is sent to the agent that asked. */
+#include "core/detect/detect.h"
 #include "core/rules.h"
 
 /* ---- whether the work continues ---- */
