@@ -323,12 +323,6 @@ static void stall(struct deciding *d, struct assignment *assignment,
                                       .text = text});
 }
 
-static void stall_now(struct deciding *d, struct assignment *assignment) {
-    struct watched watched = watched_of(d, assignment, NULL, 0);
-    struct finding finding = silent_now(&watched);
-    stall(d, assignment, &finding);
-}
-
 /* The current tool call or turn may end at any time, and the shorter idle limit then counts from before it: so the run
  * is checked no later than that, but not more than once per sweep. */
 static int64_t asked_again(const struct assignment *assignment, const struct observation *seen,
@@ -373,6 +367,7 @@ static int64_t stalled_due(struct deciding *d, struct assignment *assignment,
                            const struct observation *seen, int64_t since) {
     int64_t at = d->signal->at;
     struct watched watched = watched_of(d, assignment, seen, since);
+    struct finding finding;
     int64_t heard =
         time_after(since, idle_limit(assignment, d->policy)); /* observed long enough to know */
     if (check_go_on(d, assignment) || outgoing_message_go_on(d, assignment))
@@ -388,7 +383,7 @@ static int64_t stalled_due(struct deciding *d, struct assignment *assignment,
     if (assignment->ended)
         return assignment->recovery.backoff_until > at ? assignment->recovery.backoff_until
                                                        : ladder_climb(d, assignment);
-    if (seen && is_busy(seen) && stalled_at(&watched) > at)
+    if (seen && is_busy(seen) && !detect(&watched, DETECT_DUE, ANSWER_STALL, &finding))
         return time_after(at, d->policy->tick_every);
     next = since > assignment->delivery.last_at ? later(next, heard) : next;
     if (next > at) /* it may become active meanwhile */
@@ -496,9 +491,10 @@ static void looked_in_vain(struct deciding *d, struct assignment *assignment) {
     struct finding finding;
     if (!detect(&watched, DETECT_LOOK, ANSWER_ASK, &finding))
         return;
-    if (assignment->status != ASSIGNMENT_STALLED)
-        stall_now(d, assignment);
-    else if (!ladder_is_suspended(d, assignment))
+    if (assignment->status != ASSIGNMENT_STALLED) {
+        finding = silent_now(&watched);
+        stall(d, assignment, &finding);
+    } else if (!ladder_is_suspended(d, assignment))
         ladder_ask(d, assignment, str_of(finding.by->rule), str_of(finding.by->summary));
 }
 
@@ -508,15 +504,17 @@ static void looked_and_silent(struct deciding *d, struct assignment *assignment,
                               const struct observation *seen) {
     int64_t at = d->signal->at;
     struct watched watched = watched_of(d, assignment, seen, assignment->liveness.observed_since);
-    bool stalled = stalled_at(&watched) <= at;
+    struct finding finding;
+    bool stalled = detect(&watched, DETECT_DUE, ANSWER_STALL, &finding);
     bool working =
         assignment->status == ASSIGNMENT_ACTIVE || assignment->status == ASSIGNMENT_DISPATCHED;
     if (seen->dispatch)
         return; /* this look was only about whether a dispatch arrived, whatever time has passed */
     if (working && is_busy(seen))
         return; /* its due time decides: it knows how long the run was observed */
+    finding.until = at;
     if (stalled && working)
-        stall_now(d, assignment);
+        stall(d, assignment, &finding);
     else if (!stalled && is_busy(seen)) {
         if (assignment->status == ASSIGNMENT_STALLED && assignment->recovery.retries == 0 &&
             assignment->recovery.restarts == 0)

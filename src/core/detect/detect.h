@@ -70,5 +70,4 @@ bool detect(const struct watched *watched, enum detect_when when, enum detect_an
 /* detect_silent.c: how long a run may be silent, and since when it is. */
 int64_t idle_limit(const struct assignment *assignment, const struct policy *policy);
 int64_t last_life(const struct assignment *assignment, const struct observation *seen, int64_t at);
-int64_t stalled_at(const struct watched *watched);
 struct finding silent_now(const struct watched *watched); /* found, whatever its limits are */

@@ -34,7 +34,7 @@ static int64_t put_off_by_chatter(const struct assignment *assignment,
 
 /* When the run counts as stalled. An open tool call and a turn in progress have longer limits of their own. TICK-12: an
  * earlier time that the agent announced for its next report counts, unless a tool call or a turn is in progress. */
-int64_t stalled_at(const struct watched *watched) {
+static int64_t stalled_at(const struct watched *watched) {
     const struct assignment *assignment = watched->assignment;
     const struct observation *seen = watched->seen;
     const struct policy *policy = watched->policy;
