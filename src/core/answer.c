@@ -3,6 +3,7 @@
  *
  * The causes and their options are rows of model/cause.c. An answer to any other cause is sent to the agent that
  * asked. */
+#include "core/detect/detect.h"
 #include "core/rules.h"
 
 /* ---- whether the work continues ---- */

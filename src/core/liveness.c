@@ -2,9 +2,8 @@
 /* Decides whether a run is alive, and what follows from what was observed. TICK-08 to TICK-14; docs/decisions/0009.
  *
  * Silence counts only while the run was observed, and an unknown state is looked at before anything is done. */
+#include "core/detect/detect.h"
 #include "core/route.h"
-
-/* ---- how long a run may stay as it is ---- */
 
 static int64_t later(int64_t a, int64_t b) {
     return a > b ? a : b;
@@ -14,45 +13,9 @@ static int64_t sooner(int64_t a, int64_t b) {
     return a < b ? a : b;
 }
 
-/* The newest known progress; a time in the future comes from a clock that was wrong. */
-static int64_t last_life(const struct assignment *assignment, const struct observation *seen,
-                         int64_t at) {
-    int64_t last = later(assignment->liveness.last_activity_at, assignment->delivery.last_at);
-    if (seen && seen->active_at <= at)
-        last = later(last, seen->active_at);
-    return sooner(last, at);
-}
-
-static int64_t idle_limit(const struct assignment *assignment, const struct policy *policy) {
-    return assignment->liveness.idle_after ? assignment->liveness.idle_after
-                                           : policy->liveness.idle_after;
-}
-
-/* Output that is no progress delays a stall, but not forever. */
-static int64_t put_off_by_chatter(const struct assignment *assignment,
-                                  const struct observation *seen, const struct policy *policy,
-                                  int64_t base) {
-    int64_t limit = idle_limit(assignment, policy), quiet = time_after(base, limit);
-    if (!seen || seen->chatter_at <= base)
-        return quiet;
-    return sooner(time_after(seen->chatter_at, limit),
-                  time_after(quiet, policy->liveness.chatter_most));
-}
-
-/* When the run counts as stalled. An open tool call and a turn in progress have longer limits of their own. TICK-12: an
- * earlier time that the agent announced for its next report counts, unless a tool call or a turn is in progress. */
-static int64_t stalled_at(const struct assignment *assignment, const struct observation *seen,
-                          int64_t since, int64_t at, const struct policy *policy) {
-    int64_t base = later(last_life(assignment, seen, at), since);
-    if (seen && seen->tool_since > 0 && seen->tool_since <= at)
-        return time_after(later(base, seen->tool_since), policy->liveness.idle_in_tool);
-    if (seen && seen->turn == TRISTATE_YES)
-        return time_after(base, later(policy->liveness.turn_most, idle_limit(assignment, policy)));
-    int64_t limit = put_off_by_chatter(assignment, seen, policy, base);
-    if (assignment->liveness.expected_next_at > 0)
-        limit = sooner(limit, later(assignment->liveness.expected_next_at,
-                                    time_after(since, policy->liveness.tick_every)));
-    return limit;
+static struct watched watched_of(const struct deciding *d, const struct assignment *assignment,
+                                 const struct observation *seen, int64_t since) {
+    return (struct watched){assignment, seen, since, d->signal->at, d->policy, d->out};
 }
 
 bool saw_nothing(const struct observation *seen) {
@@ -165,10 +128,10 @@ static void run_died(struct deciding *d, struct assignment *assignment,
         assignment_touch(d, assignment);
         decide_record(d, RECORD_AGENT_SEEN, assignment_evidence(d, assignment, evidence));
     }
-    if (assignment->recovery.restarts > d->policy->recovery.max_restarts &&
-        assignment->status == ASSIGNMENT_STALLED)
-        ladder_ask_with(d, assignment, STR("agent.dies-again"),
-                        STR("it was started again and died each time"), why);
+    struct watched watched = watched_of(d, assignment, seen, 0);
+    struct finding finding;
+    if (detect(&watched, DETECT_DEATH, ANSWER_ASK, &finding))
+        ladder_ask_with(d, assignment, str_of(finding.by->rule), str_of(finding.by->summary), why);
     else if (!worked)
         start_alert(d, assignment, why);
 }
@@ -323,13 +286,13 @@ static const struct observation *observation_of(const struct observations *obser
 
 /* The context window is nearly full: the agent writes its handoff while it still can. */
 static bool writes_handoff(struct deciding *d, struct assignment *assignment,
-                           const struct observation *seen) {
-    uint32_t most = d->policy->liveness.context_most;
-    if (!seen || most == 0 || seen->context < most || assignment->recovery.handover ||
-        seen->turn == TRISTATE_YES || ladder_is_suspended(d, assignment) ||
-        assignment->delivery.effect || assignment->ended || !dispatch_has_room(d))
+                           const struct watched *watched) {
+    struct finding finding;
+    if (!detect(watched, DETECT_DUE, ANSWER_HANDOVER, &finding) ||
+        ladder_is_suspended(d, assignment) || assignment->delivery.effect || assignment->ended ||
+        !dispatch_has_room(d))
         return false;
-    assignment->liveness.context = seen->context;
+    assignment->liveness.context = watched->seen->context;
     assignment_reply(d, assignment, WORDS_HANDOVER);
     return true;
 }
@@ -349,14 +312,14 @@ static int64_t look_now(struct deciding *d, struct assignment *assignment, int64
     return time_after(d->signal->at, d->policy->liveness.tick_every);
 }
 
-static void stall(struct deciding *d, struct assignment *assignment, int64_t limit) {
-    assignment_move(
-        d, assignment, ASSIGNMENT_STALLED,
-        (struct evidence){.rule = STR("agent.silent"),
-                          .threshold = idle_limit(assignment, d->policy),
-                          .until = limit,
-                          .text = arena_format(d->out, "no progress since %lld",
-                                               (long long)assignment->liveness.last_activity_at)});
+static void stall(struct deciding *d, struct assignment *assignment,
+                  const struct finding *finding) {
+    struct str text = finding->text.len ? finding->text : str_of(finding->by->summary);
+    assignment_move(d, assignment, ASSIGNMENT_STALLED,
+                    (struct evidence){.rule = str_of(finding->by->rule),
+                                      .threshold = finding->threshold,
+                                      .until = finding->until,
+                                      .text = text});
 }
 
 /* The current tool call or turn may end at any time, and the shorter idle limit then counts from before it: so the run
@@ -368,37 +331,42 @@ static int64_t asked_again(const struct assignment *assignment, const struct obs
     return later(sooner(limit, idle), time_after(at, policy->liveness.tick_every));
 }
 
-/* A working assignment: active, or silent for too long. Returns when to check again. */
+/* A working assignment: active, or something is wrong with it. Returns when to check again. */
 static int64_t working_due(struct deciding *d, struct assignment *assignment,
                            const struct observation *seen, int64_t since) {
     int64_t at = d->signal->at;
+    struct watched watched = watched_of(d, assignment, seen, since);
+    struct finding finding;
     if (check_go_on(d, assignment) || outgoing_message_go_on(d, assignment))
         return time_after(at, d->policy->liveness.tick_every);
-    if (seen && seen->process == TRISTATE_NO && !assignment->ended) {
-        run_died(d, assignment, seen, STR("agent.gone"), STR("its process is not there any more"));
+    if (detect(&watched, DETECT_DUE, ANSWER_RESTART, &finding)) {
+        run_died(d, assignment, seen, str_of(finding.by->rule), str_of(finding.by->summary));
         return assignment->recovery.backoff_until;
     }
     if (seen && is_progress(assignment, seen, at) && assignment->status == ASSIGNMENT_DISPATCHED)
         progress_note(d, assignment, seen);
-    if (writes_handoff(d, assignment, seen))
+    if (writes_handoff(d, assignment, &watched))
         return time_after(at, idle_limit(assignment, d->policy));
-    int64_t limit = stalled_at(assignment, seen, since, at, d->policy);
-    if (limit > at || assignment->delivery.effect || ladder_is_suspended(d, assignment))
-        return asked_again(assignment, seen, since, at, limit, d->policy);
+    bool found = detect(&watched, DETECT_DUE, ANSWER_STALL, &finding);
+    if (!found || assignment->delivery.effect || ladder_is_suspended(d, assignment))
+        return asked_again(assignment, seen, since, at, finding.until, d->policy);
     if (!dispatch_has_room(d))
         return time_after(at, d->policy->liveness.tick_every);
     bool certain = seen && !saw_nothing(seen);
     if (certain)
-        stall(d, assignment, limit);
+        stall(d, assignment, &finding);
     if (look_allowed(assignment, d->policy) > at)
         return look_allowed(assignment, d->policy);
-    return look_now(d, assignment, since, certain ? STR("agent.silent") : STR("agent.unseen"));
+    return look_now(d, assignment, since,
+                    certain ? str_of(finding.by->rule) : str_of(DETECT_UNSEEN.rule));
 }
 
 /* A stalled assignment: alive again, or on the next rung once it has waited long enough. */
 static int64_t stalled_due(struct deciding *d, struct assignment *assignment,
                            const struct observation *seen, int64_t since) {
     int64_t at = d->signal->at;
+    struct watched watched = watched_of(d, assignment, seen, since);
+    struct finding finding;
     int64_t heard =
         time_after(since, idle_limit(assignment, d->policy)); /* observed long enough to know */
     if (check_go_on(d, assignment) || outgoing_message_go_on(d, assignment))
@@ -414,7 +382,7 @@ static int64_t stalled_due(struct deciding *d, struct assignment *assignment,
     if (assignment->ended)
         return assignment->recovery.backoff_until > at ? assignment->recovery.backoff_until
                                                        : ladder_climb(d, assignment);
-    if (seen && is_busy(seen) && stalled_at(assignment, seen, since, at, d->policy) > at)
+    if (seen && is_busy(seen) && !detect(&watched, DETECT_DUE, ANSWER_STALL, &finding))
         return time_after(at, d->policy->liveness.tick_every);
     next = since > assignment->delivery.last_at ? later(next, heard) : next;
     if (next > at) /* it may become active meanwhile */
@@ -518,11 +486,15 @@ int64_t liveness_due(struct deciding *d) {
 static void looked_in_vain(struct deciding *d, struct assignment *assignment) {
     assignment->liveness.unseen++;
     assignment_touch(d, assignment);
-    if (assignment->liveness.unseen >= UNSEEN_MOST && !ladder_is_suspended(d, assignment) &&
-        assignment->status == ASSIGNMENT_STALLED)
-        ladder_ask(d, assignment, STR("agent.unseen"), STR("nobody can see whether it is alive"));
-    else if (assignment->liveness.unseen >= UNSEEN_MOST && assignment->status != ASSIGNMENT_STALLED)
-        stall(d, assignment, d->signal->at);
+    struct watched watched = watched_of(d, assignment, NULL, 0);
+    struct finding finding;
+    if (!detect(&watched, DETECT_LOOK, ANSWER_ASK, &finding))
+        return;
+    if (assignment->status != ASSIGNMENT_STALLED) {
+        finding = silent_now(&watched);
+        stall(d, assignment, &finding);
+    } else if (!ladder_is_suspended(d, assignment))
+        ladder_ask(d, assignment, str_of(finding.by->rule), str_of(finding.by->summary));
 }
 
 /* A look found the run silent: decides whether it is still within its limits. A busy run has its longer limit even
@@ -530,16 +502,18 @@ static void looked_in_vain(struct deciding *d, struct assignment *assignment) {
 static void looked_and_silent(struct deciding *d, struct assignment *assignment,
                               const struct observation *seen) {
     int64_t at = d->signal->at;
-    bool stalled =
-        stalled_at(assignment, seen, assignment->liveness.observed_since, at, d->policy) <= at;
+    struct watched watched = watched_of(d, assignment, seen, assignment->liveness.observed_since);
+    struct finding finding;
+    bool stalled = detect(&watched, DETECT_DUE, ANSWER_STALL, &finding);
     bool working =
         assignment->status == ASSIGNMENT_ACTIVE || assignment->status == ASSIGNMENT_DISPATCHED;
     if (seen->dispatch)
         return; /* this look was only about whether a dispatch arrived, whatever time has passed */
     if (working && is_busy(seen))
         return; /* its due time decides: it knows how long the run was observed */
+    finding.until = at;
     if (stalled && working)
-        stall(d, assignment, at);
+        stall(d, assignment, &finding);
     else if (!stalled && is_busy(seen)) {
         if (assignment->status == ASSIGNMENT_STALLED && assignment->recovery.retries == 0 &&
             assignment->recovery.restarts == 0)
@@ -573,8 +547,10 @@ void assignment_looked_at(struct deciding *d, struct assignment *assignment,
         return;
     }
     assignment->liveness.unseen = 0;
-    if (seen->process == TRISTATE_NO && !assignment->ended)
-        run_died(d, assignment, seen, STR("agent.gone"), STR("its process is not there any more"));
+    struct watched watched = watched_of(d, assignment, seen, 0);
+    struct finding finding;
+    if (detect(&watched, DETECT_DUE, ANSWER_RESTART, &finding))
+        run_died(d, assignment, seen, str_of(finding.by->rule), str_of(finding.by->summary));
     else if (is_progress(assignment, seen, at))
         progress_note(d, assignment, seen);
     else if (seen->sampled == SAMPLED_WAITS_FOR_PERSON)

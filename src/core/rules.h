@@ -156,9 +156,6 @@ bool answer_looked(struct deciding *, struct assignment *assignment,
 void answer_go_on(struct deciding *, struct assignment *assignment);
 
 /* liveness.c: the run continues by itself. assignment_lives() says whether it does, and lets it. */
-enum {
-    UNSEEN_MOST = 3
-}; /* looks that saw nothing; then a person is asked, or their answer carried out */
 bool saw_nothing(const struct observation *seen);
 bool assignment_lives(struct deciding *, struct assignment *assignment,
                       const struct observation *seen);

@@ -3,6 +3,7 @@
 #include "model/policy.h"
 
 #include "base/time.h"
+#include "model/setting/setting.h"
 
 #define F(name, type, number, of, member, cap, names, text) \
     { name, type, number, FIELD_OF(of, member), cap, 0, names, text, 0, NULL }
@@ -43,27 +44,24 @@ static const struct shape CHANNEL_ROW =
 
 #define N(name, number, member, text) F(name, FIELD_U32, number, policy, member, 0, NULL, text)
 #define T(name, number, member, text) F(name, FIELD_INT, number, policy, member, 0, NULL, text)
+#define DECIDING_FIELD_NUMBER FIELD_U32
+#define DECIDING_FIELD_SPAN FIELD_INT
+#define DECIDING_FIELD_FLAG FIELD_U32
+#define DECIDES(part, section, kind, key, member, number, fallback, least, most, text) \
+    F(#member, DECIDING_FIELD_##kind, number, policy, part.member, 0, NULL, text)
 static const struct field POLICY_FIELDS[] = {
     T("act_within", 1, act_within, "how long an outcome may take"),
     N("approve_plans", 2, plans.approve, "plans wait for a person"),
     F("plan_agents", FIELD_TEXT, 3, policy, plans.agents, LIMIT_PROSE, NULL, "who may plan"),
     ROWS("agents", 4, dispatch.agents, &AGENT, LIMIT_POLICY_AGENTS, "who works"),
-    N("most_at_once", 5, dispatch.most_at_once, "on one host"),
-    N("most_per_goal", 6, dispatch.most_per_goal, "on one goal"),
-    N("most_per_model", 7, dispatch.most_per_model, "with one model"),
-    N("most_per_repository", 8, dispatch.most_per_repository, "in one repository"),
-    N("most_per_account", 9, dispatch.most_per_account, "on one account"),
-    N("most_per_team", 10, dispatch.most_per_team, "for one team"),
+    DECIDING_DISPATCH(DECIDES, NEXT_ROW),
     N("allow_reassign", 11, recovery.allow_reassign, "work may be moved"),
     N("verify_by_person", 12, checks.by_person, "done waits for a person"),
     F("allow_agents", FIELD_TEXT, 13, policy, dispatch.allow_agents, LIMIT_PROSE, NULL,
       "who may work"),
     T("tick_every", 14, liveness.tick_every, "a sweep"),
     T("idle_after", 15, liveness.idle_after, "silence"),
-    T("idle_in_tool", 16, liveness.idle_in_tool, "silence inside a tool call"),
-    T("chatter_most", 17, liveness.chatter_most, "chatter"),
-    T("turn_most", 18, liveness.turn_most, "a turn without progress"),
-    N("context_most", 19, liveness.context_most, "of its window"),
+    DECIDING_LIVENESS(DECIDES, NEXT_ROW),
     N("first_rung", 20, recovery.first_rung, "where recovery starts"),
     N("max_retries", 21, recovery.max_retries, "nudges"),
     N("max_attempts", 22, recovery.max_attempts, "sends for one node"),
@@ -71,11 +69,8 @@ static const struct field POLICY_FIELDS[] = {
     T("backoff_max", 24, recovery.backoff_max, "at most"),
     T("min_resend", 25, recovery.min_resend, "between two equal sends"),
     N("planner", 26, recovery.planner, "there is one"),
-    N("max_restarts", 27, recovery.max_restarts, "runs that die"),
-    T("restart_window", 28, recovery.restart_window, "within this time"),
-    N("actions_per_minute", 29, pace.actions_per_minute, "of the supervisor"),
-    N("blast_share", 30, pace.blast_share, "of the fleet in a minute"),
-    N("blast_least", 31, pace.blast_least, "always allowed"),
+    DECIDING_RECOVERY(DECIDES, NEXT_ROW),
+    DECIDING_PACE(DECIDES, NEXT_ROW),
     ROWS("budgets", 32, spending.budgets, &BUDGET_ROW, LIMIT_POLICY_BUDGETS,
          "how much may be spent"),
     T("quota_guess", 33, spending.quota_guess, "how long an account rests"),
@@ -87,11 +82,8 @@ static const struct field POLICY_FIELDS[] = {
     N("say_most", 39, people.say_most, "rounds"),
     T("quiet_from", 40, people.quiet_from, "after midnight"),
     T("quiet_to", 41, people.quiet_to, "after midnight"),
-    T("expires_after", 42, people.expires_after, "a question"),
-    T("undo_for", 43, people.undo_for, "an answer can be taken back"),
-    T("request_raise", 44, people.request_raise, "a request goes to a person"),
-    N("messages_per_hour", 45, people.messages_per_hour, "to people"),
-    N("checks", 46, checks.configured, "checks say what is done"),
+    DECIDING_PEOPLE(DECIDES, NEXT_ROW),
+    N("checks", 46, checks, "checks say what is done"),
     N("lands", 47, landing.automatic, "what passed goes home"),
     N("check_rounds", 48, checks.rounds, "failed checks before a person is asked"),
     T("check_within", 49, checks.within, "how long checks may take"),
@@ -110,40 +102,22 @@ struct policy policy_seal(struct policy policy) {
     return policy;
 }
 
+/* The defaults stand in the rows of the settings. */
 struct policy policy_default(void) {
-    return (struct policy){
-        .act_within = MINUTES(30),
-        .dispatch.most_at_once = 50,
-        .checks.rounds = 3,
-        .checks.within = MINUTES(30),
-        .landing.rechecks = 5,
-        .recovery.allow_reassign = 1,
-        .liveness.tick_every = MINUTES(2),
-        .liveness.idle_after = MINUTES(15),
-        .liveness.idle_in_tool = MINUTES(60),
-        .liveness.chatter_most = MINUTES(15),
-        .liveness.turn_most = MINUTES(30),
-        .liveness.context_most = 85,
-        .recovery.max_retries = 2,
-        .recovery.max_attempts = 12,
-        .recovery.backoff_base = MINUTES(2),
-        .recovery.backoff_max = MINUTES(30),
-        .recovery.min_resend = MINUTES(5),
-        .recovery.orphan_after = MINUTES(15),
-        .recovery.max_restarts = 3,
-        .recovery.restart_window = MINUTES(60),
-        .pace.actions_per_minute = 60,
-        .pace.blast_share = 30,
-        .pace.blast_least = 5,
-        .spending.quota_guess = MINUTES(15),
-        .people.auto_escalate = 1,
-        .people.say_again = MINUTES(30),
-        .people.say_again_most = MINUTES(480),
-        .people.say_most = 6,
-        .people.undo_for = SECONDS(30),
-        .people.request_raise = MINUTES(15),
-        .people.messages_per_hour = 12,
-    };
+    struct arena arena = {0};
+    struct settings *settings = arena_new(&arena, struct settings, 1);
+    settings_default(settings);
+    struct policy policy = settings_to_policy(settings, &arena);
+    must(policy.dispatch.agent_count + policy.spending.budget_count + policy.people.channel_count ==
+         0);
+    policy.dispatch.agents = NULL;
+    policy.spending.budgets = NULL;
+    policy.people.channels = NULL;
+    policy.plans.agents = policy.dispatch.allow_agents = (struct str){0};
+    policy.act_within = MINUTES(30); /* the time limit of a command is left to the caller */
+    arena_free(&settings->source.arena);
+    arena_free(&arena);
+    return policy;
 }
 
 struct policy policy_of(int64_t act_within) {

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The settings of the operator that decisions depend on. Stored by hash; a change is an order on the record. Every
- * field comes from a setting of the same name (model/setting/setting_rows.c); 0 or empty means what the comment says. */
+ * field comes from a setting of the same name (model/setting/deciding.h, setting_rows.c); 0 or empty means what the comment
+ * says. */
 #pragma once
 
 #include "model/admission.h"
 #include "model/assignment.h"
 #include "model/notice.h"
+#include "model/setting/deciding.h"
 
 /* An agent that may be given work: CONFIG-17. */
 struct policy_agent {
@@ -51,9 +53,7 @@ struct policy_plans {
 struct policy_dispatch {
     const struct policy_agent *agents; /* none: nothing is ever assigned automatically */
     uint32_t agent_count;
-    uint32_t most_at_once;  /* on one host; 0: no cap */
-    uint32_t most_per_goal; /* 0: LIMIT_ASSIGNMENTS */
-    uint32_t most_per_model, most_per_repository, most_per_account, most_per_team; /* 0: no cap */
+    DECIDING_DISPATCH(DECIDING_POLICY, NEXT_STATEMENT);
     struct str allow_agents; /* POLICY-01: separated by spaces; empty: all */
 };
 
@@ -77,12 +77,8 @@ struct policy_landing {
 /* When an agent counts as stalled: TICK. */
 struct policy_liveness {
     int64_t tick_every;
-    int64_t idle_after;   /* TICK-11 */
-    int64_t idle_in_tool; /* longer limit while a tool call is open */
-    int64_t chatter_most; /* output that is no progress delays a stall by at most this */
-    int64_t turn_most;    /* a turn without any progress for this long is stalled */
-    uint32_t
-        context_most; /* percent of its context window at which an agent hands over; 0: never */
+    int64_t idle_after; /* TICK-11 */
+    DECIDING_LIVENESS(DECIDING_POLICY, NEXT_STATEMENT);
 };
 
 /* The ladder: RECOVER. */
@@ -92,18 +88,14 @@ struct policy_recovery {
     uint32_t max_attempts; /* dispatches of any kind for one node, by all agents: C-68 */
     int64_t backoff_base, backoff_max, min_resend; /* TICK-22, TICK-23 */
     uint32_t allow_reassign;                       /* RECOVER-05 */
-    uint32_t planner;      /* 1: there is a planner, and RUNG_REPLAN may ask it */
-    int64_t orphan_after;  /* P10: a run whose host is lost is frozen after this time */
-    uint32_t max_restarts; /* runs that die within restart_window before a person is asked */
-    int64_t restart_window;
+    uint32_t planner;     /* 1: there is a planner, and RUNG_REPLAN may ask it */
+    int64_t orphan_after; /* P10: a run whose host is lost is frozen after this time */
+    DECIDING_RECOVERY(DECIDING_POLICY, NEXT_STATEMENT);
 };
 
 /* Limits on the supervisor's own actions. */
 struct policy_pace {
-    uint32_t actions_per_minute; /* of one host; 0: no cap */
-    uint32_t
-        blast_share; /* percent of the assignments that may be acted against in one minute; 0: no cap */
-    uint32_t blast_least; /* this many are always allowed */
+    DECIDING_PACE(DECIDING_POLICY, NEXT_STATEMENT);
 };
 
 /* What may be spent. */
@@ -123,11 +115,7 @@ struct policy_people {
         say_again_most;           /* an unanswered question is repeated: back-off between these */
     uint32_t say_most;            /* rounds for one question; 0: no cap */
     int64_t quiet_from, quiet_to; /* microseconds after midnight UTC; equal: none */
-    int64_t expires_after;        /* 0: never */
-    int64_t undo_for;             /* how long an answer can be taken back */
-    int64_t
-        request_raise; /* REQUEST-09: when a request that its parent leaves unanswered goes to a person */
-    uint32_t messages_per_hour; /* to people, of one goal; emergencies always pass; 0: no cap */
+    DECIDING_PEOPLE(DECIDING_POLICY, NEXT_STATEMENT); /* request_raise: REQUEST-09 */
 };
 
 struct policy {

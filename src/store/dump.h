@@ -2,44 +2,12 @@
 /* Reads every row of a store, and loads rows into another store. STORE-01, STORE-03.
  *
  * Rows are handled without knowing what they mean, so an export, a backup, and a move from one engine to the other use
- * the same walk. The columns are read from the tables themselves; declared here are only the tables and the orders in
- * which their rows are read. */
+ * the same walk. The columns are read from the tables themselves; the tables and the orders in which their rows are read
+ * are declared in tables.h. */
 #pragma once
 
 #include "store/store.h"
-
-/* ---- tables ---- */
-
-enum store_table {
-    TABLE_STORE, /* one row */
-    TABLE_HOST,
-    TABLE_GOAL,
-    TABLE_GOAL_VIEW,
-    TABLE_GOAL_TAG,
-    TABLE_TEXT,
-    TABLE_EFFECT,
-    TABLE_INBOX,
-    TABLE_RECORD,
-    TABLE_MILESTONE,
-    TABLE_SEEN,
-    TABLE_ASIDE,
-    TABLE_TALLY,
-    TABLE_PART, /* one table for each kind of part follows */
-    STORE_TABLES = TABLE_PART + PARTS
-};
-
-/* Both engines sort alike: ids, hashes and texts byte by byte. */
-enum walk_order {
-    WALK_BY_KEY,  /* records: in write order (day, tx, n) */
-    WALK_BY_GOAL, /* goal_id first; records: goal_id, seq. Only for tables that have a goal */
-    WALK_BY_NAME, /* parts: name, goal_id, n */
-    WALK_ORDERS
-};
-
-const char *table_name(enum store_table table);
-const char *table_order(
-    enum store_table table,
-    enum walk_order order); /* the columns to sort by; NULL: the table does not have this order */
+#include "store/tables.h"
 
 /* ---- rows ---- */
 
@@ -50,8 +18,6 @@ struct cell { /* an id has 16 bytes, a hash 32; false and true are 0 and 1 */
     int64_t number;
     struct str bytes;
 };
-
-enum { TABLE_COLUMNS = 24 };
 
 struct table_row {
     enum store_table table;

@@ -1,47 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Tables, rows and cells of a store as both engines name them. */
+/* Rows and cells of a store, as both engines name them. */
 #include "store/dump.h"
 
 #include <stdarg.h>
 #include <stdio.h>
-
-/* ---- tables ---- */
-
-struct table_line {
-    const char *name, *key, *by_goal;
-};
-
-static const struct table_line TABLES[TABLE_PART] = {
-    [TABLE_STORE] = {"store", "one", NULL},
-    [TABLE_HOST] = {"host", "host_id", NULL},
-    [TABLE_GOAL] = {"goal", "goal_id", "goal_id"},
-    [TABLE_GOAL_VIEW] = {"goal_view", "goal_id", "goal_id"},
-    [TABLE_GOAL_TAG] = {"goal_tag", "goal_id, tag", "goal_id, tag"},
-    [TABLE_TEXT] = {"text", "goal_id, hash", "goal_id, hash"},
-    [TABLE_EFFECT] = {"effect", "goal_id, n", "goal_id, n"},
-    [TABLE_INBOX] = {"inbox", "source", "goal_id, source"},
-    [TABLE_RECORD] = {"record", "day, tx, n", "goal_id, seq"},
-    [TABLE_MILESTONE] = {"milestone", "goal_id, from_seq", "goal_id, from_seq"},
-    [TABLE_SEEN] = {"seen", "goal_id, source", "goal_id, source"},
-    [TABLE_ASIDE] = {"aside", "goal_id, source", "goal_id, source"},
-    [TABLE_TALLY] = {"tally", "host_id, face", NULL},
-};
-
-const char *table_name(enum store_table table) {
-    must(table < STORE_TABLES);
-    return table < TABLE_PART ? TABLES[table].name : PART[table - TABLE_PART].table;
-}
-
-const char *table_order(enum store_table table, enum walk_order order) {
-    bool part = table >= TABLE_PART;
-    switch (order) {
-    case WALK_BY_KEY: return part ? "goal_id, n" : TABLES[table].key;
-    case WALK_BY_GOAL: return part ? "goal_id, n" : TABLES[table].by_goal;
-    default: return part ? "name, goal_id, n" : NULL;
-    }
-}
-
-/* ---- rows ---- */
 
 struct cell row_cell(const struct table_row *row, const char *name) {
     for (uint32_t i = 0; i < row->count; i++)

@@ -5,15 +5,6 @@
 
 #include <stdio.h>
 
-/* %s is the goal. A body's hash must be stored before the body is deleted. */
-static const char *const STEPS[] = {
-    "UPDATE record SET body_hash = sha256(body), body = NULL WHERE body IS NOT NULL AND goal_id = %s",
-    "UPDATE goal_view SET title = '' WHERE goal_id = %s",
-    "DELETE FROM goal_tag WHERE goal_id = %s",
-    "DELETE FROM text WHERE goal_id = %s",
-    "DELETE FROM aside WHERE goal_id = %s",
-};
-
 static bool is_over(struct load *load, const char *goal) {
     const struct load_engine *engine = load->engine;
     char sql[160], found[32];
@@ -36,16 +27,17 @@ static bool is_over(struct load *load, const char *goal) {
                       "processed it; nothing was changed."));
 }
 
-/* Nodes stay, as numbers and ids: their content was in texts. */
+/* STORED says what of each table stays. */
 static bool words_drop(struct load *load, const char *goal) {
     char sql[256];
-    for (size_t i = 0; i < count_of(STEPS); i++) {
-        snprintf(sql, sizeof sql, STEPS[i], goal);
-        if (!load->engine->execute(load, sql))
-            return false;
-    }
-    for (uint32_t kind = PART_NODE + 1; kind < PARTS; kind++) {
-        snprintf(sql, sizeof sql, "DELETE FROM %s WHERE goal_id = %s", PART[kind].table, goal);
+    for (enum store_table table = 0; table < STORE_TABLES; table++) {
+        const struct stored_table *row = &STORED[table];
+        if (!row->by_goal || row->forget == FORGET_NOTHING)
+            continue;
+        if (row->forget == FORGET_WORDS)
+            snprintf(sql, sizeof sql, row->forget_sql, goal);
+        else
+            snprintf(sql, sizeof sql, "DELETE FROM %s WHERE goal_id = %s", table_name(table), goal);
         if (!load->engine->execute(load, sql))
             return false;
     }

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Migrates the tables of an older build to those of this build. STORE-04, STORE-18.
  *
- * MIGRATIONS has one row for each version since the first. All rows that a store lacks are executed in one transaction,
- * so the tables are either unchanged or those of this build. A row is never edited once it was in a release.
+ * MIGRATIONS has one row for each version that changed existing tables. All rows that a store lacks are executed in one
+ * transaction, and then the tables that it lacks are created from their rows of STORED, so the tables are either
+ * unchanged or those of this build. A row is never edited once it was in a release.
  *
  * A new store gets the newest tables directly; a fixture of each older version proves that an upgrade ends in the same
  * tables. A new field at the end of GOAL_VIEW automatically becomes a column at the end of goal_view; it still needs a

@@ -60,7 +60,7 @@ const struct migration MIGRATIONS[] = {
      .sqlite_run = sqlite_from_5,
      .postgres = POSTGRES_6},
 #ifdef OVERSEER_TOMORROW
-    {.to = 7, .what = "of the tests", .postgres = "ALTER TABLE goal ADD tomorrow int"},
+    {.to = SCHEMA_VERSION, .what = "of the tests", .postgres = "ALTER TABLE goal ADD tomorrow int"},
 #endif
 };
 const uint32_t MIGRATION_COUNT = count_of(MIGRATIONS);

@@ -3,14 +3,7 @@
 #pragma once
 
 #include "store/store.h"
-
-/* The version of the tables that this build makes, and the oldest build that may still use them. A change of the tables
- * is a new row in MIGRATIONS (see migrate.h), never an edit of an existing one. */
-#ifdef OVERSEER_TOMORROW /* a test build for rolling upgrades: tests/upgrade */
-enum { SCHEMA_VERSION = 7, SCHEMA_OLDEST = 2, SCHEMA_LEVEL = 7 };
-#else
-enum { SCHEMA_VERSION = 6, SCHEMA_OLDEST = 2, SCHEMA_LEVEL = 6 };
-#endif
+#include "store/tables.h"
 
 /* Every encoded body in goal, effect and the part tables ends with a four-byte check of the bytes that were written
  * there, so a damaged row is detected before anything is done because of it. */

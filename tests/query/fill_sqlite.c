@@ -86,7 +86,7 @@ static void plan_put(struct filling *filling, const struct member *member) {
         done(filling);
     }
     for (uint32_t i = 0; i < member->text_count; i++) {
-        run_begin(run, SQL_TEXT_INSERT);
+        run_begin(run, sql_add(TABLE_TEXT));
         run_id_at(run, &member->goal.id);
         run_blob(run, member->texts[i].hash.bytes, 32);
         run_blob(run, member->texts[i].body.at, member->texts[i].body.len);

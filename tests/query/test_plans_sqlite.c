@@ -45,6 +45,13 @@ static struct sqlite_store *small_store(void) {
     return (struct sqlite_store *)store;
 }
 
+/* One statement of each family: parts are alike, and so are tables whose rows commits add. */
+static bool has_plan(enum sql sql) {
+    if (sql >= SQL_ADD && sql <= SQL_ADD_LAST)
+        return sql == sql_add(TABLE_TEXT);
+    return sql < SQL_OF_PARTS || (sql - SQL_OF_PARTS) % PARTS == 0;
+}
+
 static void plans_are_known(void **state) {
     (void)state;
     struct sqlite_store *store = small_store();
@@ -52,7 +59,7 @@ static void plans_are_known(void **state) {
     size_t len;
     FILE *out = open_memstream(&text, &len);
     for (enum sql sql = SQL_NEXT_TX; sql < SQL_COUNT; sql++)
-        if (sql < SQL_OF_PARTS || (sql - SQL_OF_PARTS) % PARTS == 0)
+        if (has_plan(sql))
             plan_print(out, store->db, sql);
     fclose(out);
     golden_check("query-plans.sqlite.txt", (struct str){text, len});

@@ -62,7 +62,6 @@ static const char *type_of(char letter) {
 /* PREPARE with the declared types; the other parameters are arrays, whose casts give the type. */
 static int prepare(PGconn *connection, enum pg_sql sql, struct arena *arena) {
     const struct pg_statement *statement = &PG_STATEMENTS[sql];
-    enum part_kind part = sql < PG_OF_PART ? 0 : (enum part_kind)((sql - PG_OF_PART) % PARTS);
     struct writer text = {.arena = arena};
     write_raw(&text, STR("PREPARE p"));
     for (size_t i = 0; statement->types[i]; i++) {
@@ -72,7 +71,7 @@ static int prepare(PGconn *connection, enum pg_sql sql, struct arena *arena) {
     if (statement->types[0])
         write_raw(&text, STR(")"));
     write_raw(&text, STR(" AS "));
-    write_raw(&text, str_of(sql_expand(statement->sql, part, arena)));
+    write_raw(&text, str_of(pg_text(sql, arena)));
     write_byte(&text, 0);
     PQclear(ask(connection, text.at));
     PGresult *result =
@@ -95,7 +94,7 @@ static void plan_print(FILE *out, PGconn *connection, enum pg_sql sql) {
         write_raw(&text, STR(")"));
     write_byte(&text, 0);
     PGresult *result = ask(connection, text.at);
-    const char *full = sql_expand(PG_STATEMENTS[sql].sql, 0, &arena);
+    const char *full = pg_text(sql, &arena);
     fprintf(out, "%s\n", full);
     for (int i = 0; i < PQntuples(result); i++)
         fprintf(out, "    %s\n", PQgetvalue(result, i, 0));
@@ -106,9 +105,16 @@ static void plan_print(FILE *out, PGconn *connection, enum pg_sql sql) {
 
 static bool has_plan(enum pg_sql sql) {
     const char *text = PG_STATEMENTS[sql].sql;
+    if (sql >= PG_ADD && sql <= PG_ADD_LAST)
+        return STORED[sql - PG_ADD].added;
     bool other_part = sql >= PG_OF_PART && (sql - PG_OF_PART) % PARTS != 0;
     return !other_part && strncmp(text, "BEGIN", 5) != 0 && strcmp(text, "COMMIT") != 0 &&
            strcmp(text, "ROLLBACK") != 0;
+}
+
+/* The statement of a table that is created from its row follows from the row, too, as that of `text` does. */
+static bool is_derived(enum pg_sql sql) {
+    return sql >= PG_ADD && sql <= PG_ADD_LAST && STORED[sql - PG_ADD].since > 0;
 }
 
 static void plans_are_known(void **state) {
@@ -119,7 +125,7 @@ static void plans_are_known(void **state) {
     size_t len;
     FILE *out = open_memstream(&text, &len);
     for (enum pg_sql sql = 0; sql < PG_SQL_COUNT; sql++)
-        if (has_plan(sql))
+        if (has_plan(sql) && !is_derived(sql))
             plan_print(out, connection, sql);
     fclose(out);
     golden_check("query-plans.postgres.txt", (struct str){text, len});

@@ -181,3 +181,32 @@ void golden_check(const char *name, struct str text) {
     check(str_equal(text, expected), "%s differs in line %zu; is now:\n%.*s", path, line,
           STR_ARG(text));
 }
+
+/* ---- schemas ---- */
+
+static uint32_t lines_in(const char *text) {
+    uint32_t lines = 0;
+    for (; *text; text++)
+        lines += *text == '\n';
+    return lines;
+}
+
+void schema_check(const char *live, bool postgres) {
+    static const char *const TYPES[2][STORED_TYPES] = {
+        {"INTEGER", "INTEGER", "INTEGER", "TEXT", "BLOB", "BLOB", "BLOB", ""},
+        {"integer", "bigint", "boolean", "text", "bytea", "uuid", "bytea", "tsvector"}};
+    uint32_t count = 0, other = postgres ? STORED_SQLITE : STORED_POSTGRES;
+    uint32_t null = STORED_NULL | (postgres ? 0 : STORED_NULL_SQLITE);
+    char line[160];
+    for (enum store_table table = 0; table < STORE_TABLES; table++)
+        for (const struct stored_column *at = STORED[table].columns; at->name; at++) {
+            if (at->flags & other)
+                continue;
+            snprintf(line, sizeof line, "\n%s.%s %s%s\n", table_name(table), at->name,
+                     TYPES[postgres][at->type], at->flags & null ? " null" : "");
+            check(strstr(live, line), "STORED has%sbut the tables are:%s", line, live);
+            count++;
+        }
+    check(count + 1 == lines_in(live), "STORED has %u columns, the tables %u:%s", count,
+          lines_in(live) - 1, live);
+}

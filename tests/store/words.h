@@ -17,3 +17,7 @@ void words_bytes(FILE *out, const char *table, const char *column, struct id goa
 
 /* Compares the text with a golden file; with OVERSEER_GOLDEN=write in the environment the file is written first. */
 void golden_check(const char *name, struct str text);
+
+/* Compares the columns of a live schema with STORED, as one engine has them. `live` has a line for each column, each
+ * beginning after a line break: "table.column type", with " null" at the end if it may be NULL. */
+void schema_check(const char *live, bool postgres);

@@ -10,6 +10,7 @@
 #include "model/field.h"
 #include "model/limits.h"
 #include "model/notice.h"
+#include "model/setting/deciding.h"
 
 enum landing { LAND_PR, LAND_MERGE, LAND_BRANCH, LAND_REBASE, LAND_SQUASH, LAND_NOT, LANDINGS };
 
@@ -85,14 +86,15 @@ struct settings {
         int64_t tick_every, idle_after, min_resend_interval, backoff_base, backoff_max;
         int64_t max_retries;
         int64_t act_within;
-        int64_t idle_in_tool, chatter_most, turn_most, restart_window;
-        int64_t context_most, max_attempts, max_restarts;
+        int64_t max_attempts;
+        DECIDING_LIVENESS(DECIDING_SETTING, NEXT_STATEMENT);
+        DECIDING_RECOVERY(DECIDING_SETTING, NEXT_STATEMENT);
         uint32_t first_rung; /* enum rung */
         bool allow_reassign, verify_by_person;
     } supervision;
     struct {
-        int64_t at_once, per_goal, per_model, per_repository, per_account, per_team;
-        int64_t actions_per_minute, blast_share, blast_least;
+        DECIDING_DISPATCH(DECIDING_SETTING, NEXT_STATEMENT);
+        DECIDING_PACE(DECIDING_SETTING, NEXT_STATEMENT);
     } caps;
     struct {
         int64_t quota_guess, share;
@@ -101,7 +103,7 @@ struct settings {
         bool notify_below;
         int64_t say_again, say_again_most, say_most;
         struct str quiet_hours;
-        int64_t expires_after, undo_for, request_raise, messages_per_hour;
+        DECIDING_PEOPLE(DECIDING_SETTING, NEXT_STATEMENT);
     } people;
     struct {
         struct str model;

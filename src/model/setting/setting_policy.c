@@ -105,17 +105,12 @@ static void channels_take(const struct settings *settings, struct policy *policy
 
 /* ---- the rest ---- */
 
-static void caps_take(const struct settings *settings, struct policy *policy) {
-    policy->dispatch.most_at_once = (uint32_t)settings->caps.at_once;
-    policy->dispatch.most_per_goal = (uint32_t)settings->caps.per_goal;
-    policy->dispatch.most_per_model = (uint32_t)settings->caps.per_model;
-    policy->dispatch.most_per_repository = (uint32_t)settings->caps.per_repository;
-    policy->dispatch.most_per_account = (uint32_t)settings->caps.per_account;
-    policy->dispatch.most_per_team = (uint32_t)settings->caps.per_team;
-    policy->pace.actions_per_minute = (uint32_t)settings->caps.actions_per_minute;
-    policy->pace.blast_share = (uint32_t)settings->caps.blast_share;
-    policy->pace.blast_least = (uint32_t)settings->caps.blast_least;
-    policy->spending.quota_guess = settings->budget.quota_guess;
+/* The settings that a policy takes over as they are. */
+#define TAKE(part, section, kind, key, member, number, fallback, least, most, text) \
+    policy->part.member = (DECIDING_POLICY_##kind)settings->section.key
+
+static void rows_take(const struct settings *settings, struct policy *policy) {
+    DECIDING(TAKE, NEXT_STATEMENT);
 }
 
 /* A repository that is a local path is a different repository on each host. */
@@ -139,10 +134,6 @@ static void watch_take(const struct settings *settings, struct policy *policy) {
     workspace_take(settings, policy);
     policy->liveness.tick_every = settings->supervision.tick_every;
     policy->liveness.idle_after = settings->supervision.idle_after;
-    policy->liveness.idle_in_tool = settings->supervision.idle_in_tool;
-    policy->liveness.chatter_most = settings->supervision.chatter_most;
-    policy->liveness.turn_most = settings->supervision.turn_most;
-    policy->liveness.context_most = (uint32_t)settings->supervision.context_most;
     policy->recovery.first_rung = settings->supervision.first_rung;
     policy->recovery.max_retries = (uint32_t)settings->supervision.max_retries;
     policy->recovery.max_attempts = (uint32_t)settings->supervision.max_attempts;
@@ -150,9 +141,8 @@ static void watch_take(const struct settings *settings, struct policy *policy) {
     policy->recovery.backoff_max = settings->supervision.backoff_max;
     policy->recovery.min_resend = settings->supervision.min_resend_interval;
     policy->recovery.planner = settings->planner.model.len > 0;
-    policy->recovery.max_restarts = (uint32_t)settings->supervision.max_restarts;
-    policy->recovery.restart_window = settings->supervision.restart_window;
     policy->recovery.orphan_after = settings->fleet.orphan_after;
+    policy->spending.quota_guess = settings->budget.quota_guess;
 }
 
 static void people_take(const struct settings *settings, struct policy *policy) {
@@ -163,10 +153,6 @@ static void people_take(const struct settings *settings, struct policy *policy) 
     policy->people.say_most = (uint32_t)settings->people.say_most;
     must(hours_parse(settings->people.quiet_hours, &policy->people.quiet_from,
                      &policy->people.quiet_to));
-    policy->people.expires_after = settings->people.expires_after;
-    policy->people.undo_for = settings->people.undo_for;
-    policy->people.request_raise = settings->people.request_raise;
-    policy->people.messages_per_hour = (uint32_t)settings->people.messages_per_hour;
 }
 
 struct policy settings_to_policy(const struct settings *settings, struct arena *arena) {
@@ -176,7 +162,7 @@ struct policy settings_to_policy(const struct settings *settings, struct arena *
     agents_take(settings, &policy, arena);
     budgets_take(settings, &policy, arena);
     channels_take(settings, &policy, arena);
-    caps_take(settings, &policy);
+    rows_take(settings, &policy);
     watch_take(settings, &policy);
     people_take(settings, &policy);
     return policy;

@@ -47,6 +47,16 @@ const struct names ORIGIN_NAMES = NAMES_OF(ORIGIN);
 #define HOURS(n) MINUTES((n)*60)
 #define DAYS(n) HOURS((n)*24)
 
+/* A row of deciding.h. */
+#define DECIDES_FLAG(name, member, fallback, least, most, text) \
+    FLAG(name, member, fallback, P, "", text)
+#define DECIDES_NUMBER(name, member, fallback, least, most, text) \
+    NUMBER(name, member, fallback, least, most, P, "", text)
+#define DECIDES_SPAN(name, member, fallback, least, most, text) \
+    SPAN(name, member, fallback, least, most, P, "", text)
+#define DECIDES(part, section, kind, key, member, number, fallback, least, most, text) \
+    DECIDES_##kind(#section "." #key, section.key, fallback, least, most, text)
+
 enum { P = SETTING_POLICY, START = SETTING_AT_START };
 
 const struct setting SETTINGS[] = {
@@ -68,48 +78,18 @@ const struct setting SETTINGS[] = {
          "backoff.max", "longest delay between two retries"),
     SPAN("supervision.act_within", supervision.act_within, "1h", MILLISECONDS(100), DAYS(365), P,
          "", "time after which a command that has not ended counts as unconfirmed"),
-
-    SPAN("supervision.idle_in_tool", supervision.idle_in_tool, "1h", SECONDS(1), DAYS(7), P, "",
-         "the same as idle_after while a tool call is open, such as a long build"),
-    SPAN("supervision.chatter_most", supervision.chatter_most, "15m", 0, DAYS(1), P, "",
-         "longest time for which output without progress postpones a stall"),
-    SPAN("supervision.turn_most", supervision.turn_most, "30m", SECONDS(1), DAYS(7), P, "",
-         "time after which a turn without progress counts as stalled"),
-    NUMBER(
-        "supervision.context_most", supervision.context_most, "85", 0, 100, P, "",
-        "percent of its context window after which an agent hands over to a new session; 0: never"),
+    DECIDING_LIVENESS(DECIDES, NEXT_ROW),
     CHOICE("supervision.first_rung", supervision.first_rung, "nudge", RUNG_NAMES, P, "",
            "the first recovery step for stalled work"),
     NUMBER("supervision.max_attempts", supervision.max_attempts, "12", 1, 1000, P, "",
            "messages about one task, to all agents together, before a person is asked"),
-    NUMBER("supervision.max_restarts", supervision.max_restarts, "3", 0, 1000, P, "",
-           "runs of one task that may die within restart_window before a person is asked"),
-    SPAN("supervision.restart_window", supervision.restart_window, "1h", SECONDS(1), DAYS(7), P, "",
-         "see max_restarts"),
+    DECIDING_RECOVERY(DECIDES, NEXT_ROW),
     FLAG("supervision.allow_reassign", supervision.allow_reassign, "true", P, "",
          "whether stalled work may be reassigned to another agent"),
     FLAG("supervision.verify_by_person", supervision.verify_by_person, "false", P, "",
          "whether work that an agent reports as done waits for a person's approval"),
-
-    NUMBER("caps.at_once", caps.at_once, "50", 0, LIMIT_PERMITS, P, "",
-           "agents that may work at the same time on one host; 0: no cap"),
-    NUMBER("caps.per_goal", caps.per_goal, "0", 0, LIMIT_ASSIGNMENTS, P, "",
-           "the same for one goal; 0: at most 64"),
-    NUMBER("caps.per_model", caps.per_model, "0", 0, LIMIT_PERMITS, P, "",
-           "the same for one model; 0: no cap"),
-    NUMBER("caps.per_repository", caps.per_repository, "0", 0, LIMIT_PERMITS, P, "",
-           "the same for one repository; 0: no cap"),
-    NUMBER("caps.per_account", caps.per_account, "0", 0, LIMIT_PERMITS, P, "",
-           "the same for one provider account; 0: no cap"),
-    NUMBER("caps.per_team", caps.per_team, "0", 0, LIMIT_PERMITS, P, "",
-           "the same for one team; 0: no cap"),
-    NUMBER("caps.actions_per_minute", caps.actions_per_minute, "60", 0, 1000000, P, "",
-           "agent starts, nudges and stops by Overseer in any 60 seconds, on one host; 0: no cap"),
-    NUMBER(
-        "caps.blast_share", caps.blast_share, "30", 0, 100, P, "",
-        "percent of the running agents that Overseer may stop, reassign or send a repeated message within a minute; above that it suspends itself and asks a person; 0: no cap"),
-    NUMBER("caps.blast_least", caps.blast_least, "5", 0, LIMIT_PERMITS, P, "",
-           "number of such actions within a minute that is always allowed"),
+    DECIDING_DISPATCH(DECIDES, NEXT_ROW),
+    DECIDING_PACE(DECIDES, NEXT_ROW),
 
     SPAN(
         "budget.quota_guess", budget.quota_guess, "15m", SECONDS(1), DAYS(1), P, "",
@@ -128,15 +108,7 @@ const struct setting SETTINGS[] = {
     CHECKED(
         "people.quiet_hours", people.quiet_hours, P, "", hours_wrong,
         "quiet hours, in which only emergencies are sent: \"22:00-07:00\" in UTC, or with an offset, \"22:00-07:00 +02:00\"; empty: none"),
-    SPAN("people.expires_after", people.expires_after, "0s", 0, DAYS(365), P, "",
-         "time after which an unanswered question expires; 0s: never"),
-    SPAN("people.undo_for", people.undo_for, "30s", 0, DAYS(1), P, "",
-         "how long an answer can be undone"),
-    SPAN("people.request_raise", people.request_raise, "15m", SECONDS(1), DAYS(7), P, "",
-         "time after which a request that the parent agent has not answered goes to a person"),
-    NUMBER("people.messages_per_hour", people.messages_per_hour, "12", 0, 10000, P, "",
-           "messages to people about one goal in an hour; emergencies are not counted; 0: no cap"),
-
+    DECIDING_PEOPLE(DECIDES, NEXT_ROW),
     TEXT("planner.model", planner.model, "", P, "", "which model makes plans; empty: none"),
 
     LIST("policy.allow_agents", policy.allow_agents, "main", P, "",

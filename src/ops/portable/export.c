@@ -278,17 +278,31 @@ static void rows_export(struct exporting *out, const struct item_kind *kind) {
     stream_close(out, &rows);
 }
 
+/* A collection that older builds do not know is written only if it has rows. */
+static bool is_left_out(struct exporting *out, const struct item_kind *kind) {
+    struct stream rows = {0};
+    if (STORED[kind->table].since == 0)
+        return false;
+    stream_open(&rows, walk_rows(out->walk, kind->table, kind->order));
+    bool none = !rows.row;
+    rows.row = NULL;
+    stream_close(out, &rows);
+    return none;
+}
+
 static void items_export(struct exporting *out, bool ours) {
-    for (size_t i = 0; i < ITEM_COUNT && !out->failed; i++) {
-        const struct item_kind *kind = &ITEMS[i];
-        if (kind->ours != ours)
+    size_t count;
+    const struct item_kind *kinds = item_kinds(&count);
+    for (size_t i = 0; i < count && !out->failed; i++) {
+        const struct item_kind *kind = &kinds[i];
+        if (kind->ours != ours || is_left_out(out, kind))
             continue;
         collection_begin(out, kind->collection, kind->keyed);
         if (kind->table == TABLE_TEXT)
             texts_export(out, kind);
         else
             rows_export(out, kind);
-        collection_end(out, kind->keyed, ours && i + 1 == ITEM_COUNT);
+        collection_end(out, kind->keyed, ours && i + 1 == count);
     }
 }
 
@@ -352,19 +366,21 @@ static void shape_describe(FILE *to, const char *title, const struct shape *shap
 }
 
 void export_describe(FILE *to) {
+    size_t count;
+    const struct item_kind *kinds = item_kinds(&count);
     fprintf(to,
             "| collection | holds |\n|---|---|\n| `goals` | goals, by id, each with its plan |\n");
-    for (size_t i = 0; i < ITEM_COUNT; i++)
-        fprintf(to, "| `%s%s` | %s |\n", ITEMS[i].ours ? "overseer." : "", ITEMS[i].collection,
-                ITEMS[i].text);
+    for (size_t i = 0; i < count; i++)
+        fprintf(to, "| `%s%s` | %s |\n", kinds[i].ours ? "overseer." : "", kinds[i].collection,
+                kinds[i].text);
     shape_describe(to, "A goal: its state", &GOAL_HOT, false);
     shape_describe(to, "A goal: `overseer.hot`", &GOAL_HOT, true);
     shape_describe(to, "A goal: its definition", &GOAL_TEXT, false);
     shape_describe(to, "A node of a plan: its text", &NODE_TEXT, false);
     shape_describe(to, "A node of a plan: its state", &NODE, false);
-    for (size_t i = 0; i < ITEM_COUNT; i++)
-        if (ITEMS[i].table >= TABLE_PART) {
-            const struct part_row *part = &PART[ITEMS[i].table - TABLE_PART];
+    for (size_t i = 0; i < count; i++)
+        if (kinds[i].table >= TABLE_PART) {
+            const struct part_row *part = &PART[kinds[i].table - TABLE_PART];
             shape_describe(to, part->table, part->shape, false);
         }
     shape_describe(to, "An event: `data`", &EVIDENCE, false);

@@ -4,6 +4,7 @@
 #include "base/time.h"
 #include "store/rows.h"
 
+#include <pthread.h>
 #include <stdio.h>
 
 /* ---- plain rows ---- */
@@ -276,53 +277,89 @@ static bool effect_read(struct reading *reading, const json_t *item, struct tabl
 
 /* ---- table of item kinds ---- */
 
-#define LIVE_TABLE(kind) (enum store_table)(TABLE_PART + PART_##kind)
-const struct item_kind ITEMS[] = {
-    {"assignments", false, true, (enum store_table)(TABLE_PART + PART_ASSIGNMENT_ROW), WALK_BY_NAME,
-     "", part_write, part_read, "assignments: bindings between a node and an agent's session"},
-    {"crystallizations", false, true, (enum store_table)(TABLE_PART + PART_HANDOFF), WALK_BY_NAME,
-     "", part_write, part_read, "handoffs: what happened, the current state, what is next"},
-    {"dispatchIndex", false, true, (enum store_table)(TABLE_PART + PART_DISPATCH), WALK_BY_NAME, "",
-     part_write, part_read, "instructions that were sent"},
+#define OF_PART(kind) (enum store_table)(TABLE_PART + PART_##kind)
+
+/* A table of plain rows: its collection stands in its row of STORED. */
+#define PLAIN(of) \
+    { .ours = true, .table = of, .made = "", .write = plain_write, .read = plain_read }
+
+/* In the order in which they are written. Tables of plain rows that are not named here come before the last. */
+static const struct item_kind KINDS[] = {
+    {"assignments", false, true, OF_PART(ASSIGNMENT_ROW), WALK_BY_NAME, "", part_write, part_read,
+     "assignments: bindings between a node and an agent's session"},
+    {"crystallizations", false, true, OF_PART(HANDOFF), WALK_BY_NAME, "", part_write, part_read,
+     "handoffs: what happened, the current state, what is next"},
+    {"dispatchIndex", false, true, OF_PART(DISPATCH), WALK_BY_NAME, "", part_write, part_read,
+     "instructions that were sent"},
     {"events", false, false, TABLE_RECORD, WALK_BY_KEY, "day tx n", event_write, event_read,
      "the log, in the order in which it was written"},
-    {"runs", true, true, (enum store_table)(TABLE_PART + PART_RUN), WALK_BY_NAME, "", part_write,
-     part_read, "executions of agents"},
-    {"hosts", true, false, TABLE_HOST, WALK_BY_KEY, "", plain_write, plain_read,
-     "hosts that used the store"},
+    {"runs", true, true, OF_PART(RUN), WALK_BY_NAME, "", part_write, part_read,
+     "executions of agents"},
+    PLAIN(TABLE_HOST),
     {"effects", true, false, TABLE_EFFECT, WALK_BY_KEY, "", effect_write, effect_read,
      "effects that are open"},
-    {"inbox", true, false, TABLE_INBOX, WALK_BY_KEY, "", plain_write, plain_read,
-     "signals that wait for the owner of their goal"},
-    {"seen", true, false, TABLE_SEEN, WALK_BY_KEY, "", plain_write, plain_read,
-     "sources that were applied, so that none is applied twice"},
-    {"aside", true, false, TABLE_ASIDE, WALK_BY_KEY, "", plain_write, plain_read,
-     "signals kept while their goal is quarantined"},
-    {"milestones", true, false, TABLE_MILESTONE, WALK_BY_KEY, "", plain_write, plain_read,
-     "milestones that replace removed records"},
-    {"charges", true, false, LIVE_TABLE(ASSIGNMENT), WALK_BY_KEY, "", live_write, live_read,
+    PLAIN(TABLE_INBOX),
+    PLAIN(TABLE_SEEN),
+    PLAIN(TABLE_ASIDE),
+    PLAIN(TABLE_MILESTONE),
+    {"charges", true, false, OF_PART(ASSIGNMENT), WALK_BY_KEY, "", live_write, live_read,
      "open assignments with everything that decisions use"},
-    {"questions", true, false, LIVE_TABLE(QUESTION), WALK_BY_KEY, "", live_write, live_read,
+    {"questions", true, false, OF_PART(QUESTION), WALK_BY_KEY, "", live_write, live_read,
      "questions, until they are answered"},
-    {"letters", true, false, LIVE_TABLE(AGENT_MESSAGE), WALK_BY_KEY, "", live_write, live_read,
+    {"letters", true, false, OF_PART(AGENT_MESSAGE), WALK_BY_KEY, "", live_write, live_read,
      "messages between agents and people that work on a goal, until they are read"},
     {"desks", true, false, TABLE_GOAL, WALK_BY_KEY, "", plain_write, admission_read,
      "admission state of each host, which is not a goal"},
-    {"permits", true, false, LIVE_TABLE(PERMIT), WALK_BY_KEY, "", live_write, live_read,
+    {"permits", true, false, OF_PART(PERMIT), WALK_BY_KEY, "", live_write, live_read,
      "admission: permits that are granted or wait"},
-    {"accounts", true, false, LIVE_TABLE(ACCOUNT), WALK_BY_KEY, "", live_write, live_read,
+    {"accounts", true, false, OF_PART(ACCOUNT), WALK_BY_KEY, "", live_write, live_read,
      "admission: quotas of provider accounts"},
-    {"budgets", true, false, LIVE_TABLE(BUDGET), WALK_BY_KEY, "", live_write, live_read,
+    {"budgets", true, false, OF_PART(BUDGET), WALK_BY_KEY, "", live_write, live_read,
      "admission: spending and reservations"},
-    {"texts", true, false, TABLE_TEXT, WALK_BY_KEY, "", plain_write, plain_read,
-     "texts that no goal and no node contains: earlier versions, proposals, long evidence"},
+    PLAIN(TABLE_TEXT),
 };
-const size_t ITEM_COUNT = count_of(ITEMS);
+
+static struct item_kind items[count_of(KINDS) + STORE_TABLES];
+static size_t item_total;
+
+static void item_add(struct item_kind kind) {
+    if (!kind.collection) {
+        kind.collection = STORED[kind.table].collection;
+        kind.text = STORED[kind.table].collection_text;
+    }
+    items[item_total++] = kind;
+}
+
+static bool is_item(enum store_table table) {
+    for (size_t i = 0; i < count_of(KINDS); i++)
+        if (KINDS[i].table == table)
+            return true;
+    return false;
+}
+
+static void items_make(void) {
+    size_t last = count_of(KINDS) - 1;
+    for (size_t i = 0; i < last; i++)
+        item_add(KINDS[i]);
+    for (enum store_table table = 0; table < STORE_TABLES; table++)
+        if (STORED[table].collection && !is_item(table))
+            item_add((struct item_kind)PLAIN(table));
+    item_add(KINDS[last]);
+}
+
+const struct item_kind *item_kinds(size_t *ret_count) {
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    pthread_once(&once, items_make);
+    *ret_count = item_total;
+    return items;
+}
 
 const struct item_kind *item_find(const char *collection, bool ours) {
-    for (size_t i = 0; i < ITEM_COUNT; i++)
-        if (ITEMS[i].ours == ours && strcmp(ITEMS[i].collection, collection) == 0)
-            return &ITEMS[i];
+    size_t count;
+    const struct item_kind *kinds = item_kinds(&count);
+    for (size_t i = 0; i < count; i++)
+        if (kinds[i].ours == ours && strcmp(kinds[i].collection, collection) == 0)
+            return &kinds[i];
     return NULL;
 }
 
@@ -365,10 +402,10 @@ json_t *row_raw(const struct table_row *row) {
 
 bool raw_take(struct reading *reading, const json_t *raw, struct table_row *ret_row) {
     const char *name = json_string_value(json_object_get(raw, "table"));
-    for (enum store_table table = 0; name && table < STORE_TABLES; table++)
-        if (strcmp(table_name(table), name) == 0) {
-            *ret_row = row_new(table, reading->arena);
-            return row_take(reading, json_object_get(raw, "row"), ret_row);
-        }
+    enum store_table table;
+    if (name && table_named(name, &table)) {
+        *ret_row = row_new(table, reading->arena);
+        return row_take(reading, json_object_get(raw, "row"), ret_row);
+    }
     return reading_refuse(reading, "there is no such table");
 }

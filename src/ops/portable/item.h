@@ -17,9 +17,8 @@ struct item_kind {
     const char *text; /* description for the documentation */
 };
 
-extern const struct item_kind ITEMS[];
-extern const size_t ITEM_COUNT;
-
+/* All kinds, in the order in which they are written. */
+const struct item_kind *item_kinds(size_t *ret_count);
 const struct item_kind *item_find(const char *collection, bool ours);
 
 /* Writes the row as JSON, reads it back at once, and adds the raw row if the result differs; `ret_raw` says whether it

@@ -31,10 +31,11 @@ static bool prepare(struct pg_store *store, int sql) {
         types[i] = letter_oid(statement->types[i]);
     char name[16];
     snprintf(name, sizeof name, "s%d", sql);
-    enum part_kind part = sql < PG_OF_PART ? 0 : (enum part_kind)((sql - PG_OF_PART) % PARTS);
     arena_reset(&store->scratch);
-    int sent = PQsendPrepare(store->connection, name,
-                             sql_expand(statement->sql, part, &store->scratch), count, types);
+    const char *text = pg_text((enum pg_sql)sql, &store->scratch);
+    if (!text)
+        return true;
+    int sent = PQsendPrepare(store->connection, name, text, count, types);
     PGresult *result = pg_await(store->connection, sent, store->answer_ms);
     bool ok = PQresultStatus(result) == PGRES_COMMAND_OK;
     PQclear(result);

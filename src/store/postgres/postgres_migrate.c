@@ -88,6 +88,23 @@ bool pg_tables_make(struct pg_store *store) {
            parts_make(store, PART_NODE, PART_RUN);
 }
 
+/* Creates the tables that a store of this version does not have, from their rows of STORED. Texts of keys sort byte by
+ * byte, as everywhere. */
+bool pg_tables_add(struct pg_store *store, uint32_t version) {
+    static const char *const TYPES[STORED_TYPES] = {
+        [STORED_INT] = "int",     [STORED_LONG] = "bigint",
+        [STORED_FLAG] = "bool",   [STORED_TEXT] = "text COLLATE \"C\"",
+        [STORED_BYTES] = "bytea", [STORED_ID] = "uuid",
+        [STORED_HASH] = "bytea"};
+    char text[2048];
+    for (enum store_table table = 0; table < TABLE_PART; table++)
+        if (STORED[table].since > version &&
+            !pg_execute(store,
+                        table_create(table, TYPES, " WITH (fillfactor = 80)", text, sizeof text)))
+            return false;
+    return true;
+}
+
 bool postgres_from_3(struct pg_store *store) {
     arena_reset(&store->scratch);
     return parts_make(store, PART_ASSIGNMENT, PART_BUDGET) && pg_execute(store, DISPATCH_TABLES);

@@ -37,10 +37,18 @@ static bool tables_fresh(struct pg_store *store) {
 }
 
 static bool migrate(struct pg_store *store, const struct migration *row) {
-    char sql[96];
-    snprintf(sql, sizeof sql, "UPDATE store SET version = %u, oldest = %d", row->to, SCHEMA_OLDEST);
     return (!row->postgres || pg_execute(store, row->postgres)) &&
-           (!row->postgres_run || row->postgres_run(store)) && pg_execute(store, sql);
+           (!row->postgres_run || row->postgres_run(store));
+}
+
+static bool migrations_run(struct pg_store *store, uint32_t version) {
+    char sql[96];
+    for (uint32_t i = 0; i < MIGRATION_COUNT; i++)
+        if (MIGRATIONS[i].to > version && !migrate(store, &MIGRATIONS[i]))
+            return false;
+    snprintf(sql, sizeof sql, "UPDATE store SET version = %d, oldest = %d", SCHEMA_VERSION,
+             SCHEMA_OLDEST);
+    return pg_tables_add(store, version) && pg_execute(store, sql);
 }
 
 /* Runs under a lock that is used only here, so that one of several daemons migrates and the others find it done. */
@@ -56,10 +64,7 @@ static bool bring_up(struct pg_store *store) {
             return false;
         mark.version = TABLES_VERSION;
     }
-    for (uint32_t i = 0; i < MIGRATION_COUNT; i++)
-        if (MIGRATIONS[i].to > mark.version && !migrate(store, &MIGRATIONS[i]))
-            return false;
-    return true;
+    return mark.version >= SCHEMA_VERSION || migrations_run(store, mark.version);
 }
 
 static bool brought_up(struct pg_store *store) {

@@ -281,10 +281,8 @@ const struct pg_statement PG_STATEMENTS[PG_SQL_COUNT] = {
              "g") " AND NOT EXISTS (SELECT FROM x WHERE x.goal_id = t.goal_id AND x.tag = t.tag))"
                   " INSERT INTO goal_tag (tag, face, created_at, goal_id) SELECT x.tag, v.face, v.created_at,"
                   " x.goal_id FROM x JOIN goal_view v ON v.goal_id = x.goal_id ON CONFLICT DO NOTHING"},
-    [PG_COMMIT_TEXTS] =
-        {"", "INSERT INTO text (goal_id, hash, body) SELECT x.goal_id, x.hash, x.body"
-             " FROM unnest($1::uuid[], $2::bytea[], $3::bytea[]) AS x(goal_id, hash, body)" OF_OURS
-             " ON CONFLICT DO NOTHING"},
+    [PG_ADD...
+        PG_ADD_LAST] = {"", OF_OURS " ON CONFLICT DO NOTHING"}, /* after what add_text() makes */
     /* If two hosts issue orders at the same time, one waits here, before either has a transaction number: so followers
      * receive orders in the order of their chain. Then the store's own row is locked, as in a join, so that the chain
      * of SYSTEM_GOAL does not fork. */
@@ -481,4 +479,27 @@ const char *sql_expand(const char *sql, enum part_kind part, struct arena *arena
     }
     write_byte(&writer, 0);
     return writer.at;
+}
+
+static const char *add_text(enum store_table table, const char *rest, struct arena *arena) {
+    static const char *const TYPES[STORED_TYPES] = {
+        [STORED_INT] = "int8",  [STORED_LONG] = "int8",   [STORED_FLAG] = "bool",
+        [STORED_TEXT] = "text", [STORED_BYTES] = "bytea", [STORED_ID] = "uuid",
+        [STORED_HASH] = "bytea"};
+    char names[512], values[512], arrays[512];
+    struct str text =
+        arena_format(arena, "INSERT INTO %s (%s) SELECT %s FROM unnest(%s) AS x(%s)%s%c",
+                     table_name(table), table_columns(table, "@", NULL, names, sizeof names),
+                     table_columns(table, "x.@", NULL, values, sizeof values),
+                     table_columns(table, "$#::%[]", TYPES, arrays, sizeof arrays), names, rest, 0);
+    return text.at;
+}
+
+const char *pg_text(enum pg_sql sql, struct arena *arena) {
+    const char *text = PG_STATEMENTS[sql].sql;
+    if (sql >= PG_ADD && sql <= PG_ADD_LAST)
+        return STORED[sql - PG_ADD].added ? add_text((enum store_table)(sql - PG_ADD), text, arena)
+                                          : NULL;
+    return sql_expand(text, sql < PG_OF_PART ? 0 : (enum part_kind)((sql - PG_OF_PART) % PARTS),
+                      arena);
 }

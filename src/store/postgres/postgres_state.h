@@ -40,7 +40,8 @@ enum pg_sql {
     PG_COMMIT_FULL,
     PG_COMMIT_VIEWS,
     PG_COMMIT_TAGS,
-    PG_COMMIT_TEXTS,
+    PG_ADD, /* one for each table, see pg_add() */
+    PG_ADD_LAST = PG_ADD + TABLE_PART - 1,
     PG_ORDER_TURN,
     PG_ORDER_LOCK,
     PG_ORDER_HELD,
@@ -87,6 +88,13 @@ enum pg_sql {
     PG_FIND = PG_SHOW_PARTS + PARTS,
     PG_SQL_COUNT = PG_FIND + PARTS
 };
+
+/* Adds rows of a table whose rows commits add: an array for each column, in the order of STORED; only rows of goals that
+ * this transaction has written, and a row with the same key stays. */
+static inline enum pg_sql pg_add(enum store_table table) {
+    must(table < TABLE_PART && STORED[table].added);
+    return (enum pg_sql)(PG_ADD + (uint32_t)table);
+}
 
 enum { PG_MAX_PARAMS = 64, PG_MAX_RESULTS = 32 };
 
@@ -151,6 +159,8 @@ struct pg_statement {
 };
 extern const struct pg_statement PG_STATEMENTS[PG_SQL_COUNT];
 const char *sql_expand(const char *sql, enum part_kind part, struct arena *arena);
+const char *pg_text(enum pg_sql sql,
+                    struct arena *arena); /* expanded; NULL: there is no such statement */
 
 /* postgres_connect.c. The URI's own settings win; by default a connection must take writes, and each host is tried for
  * 3 s. NULL: `ret` says why. */
@@ -256,5 +266,7 @@ void postgres_commit(struct pg_run *, const struct store_request *);
 PGresult *pg_ask_text(struct pg_store *store,
                       const char *sql);      /* without parameters, and waits for the answer */
 bool pg_tables_make(struct pg_store *store); /* those that do not exist yet */
+bool pg_tables_add(struct pg_store *store,
+                   uint32_t version); /* those that STORED has since a later version */
 uint32_t pg_type_oid(enum field_type type);
 void pg_answer_error(struct pg_run *run, enum store_outcome outcome, const char *text);

@@ -459,7 +459,7 @@ static void add_texts(struct sends *sends, const struct store_request *request) 
     }
     if (goals.count == 0)
         return;
-    struct pg_params *params = sends_add(sends, PG_COMMIT_TEXTS);
+    struct pg_params *params = sends_add(sends, pg_add(TABLE_TEXT));
     param_array(params, &goals);
     param_array(params, &hashes);
     param_array(params, &bodies);

@@ -124,7 +124,7 @@ static void part_write(struct sqlite_run *run, const struct id *goal,
 }
 
 void sqlite_text_put(struct sqlite_run *run, const struct id *goal, const struct text_row *text) {
-    run_begin(run, SQL_TEXT_INSERT);
+    run_begin(run, sql_add(TABLE_TEXT));
     run_id_at(run, goal);
     run_blob(run, text->hash.bytes, sizeof text->hash.bytes);
     run_blob(run, text->body.at, text->body.len);

@@ -7,10 +7,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* Columns that only SQLite has: the position of a view's row, and whether retention is running. */
+/* Columns that only SQLite has: the position of a view's row, and whether retention is running. The transaction number
+ * of the store is written, because PostgreSQL has its own. */
 static bool is_own(enum store_table table, const char *column) {
-    return (table == TABLE_GOAL_VIEW && strcmp(column, "row") == 0) ||
-           (table == TABLE_STORE && strcmp(column, "retaining") == 0);
+    const struct stored_column *row = table_column(table, column);
+    return row && row->flags & STORED_SQLITE && strcmp(column, "tx") != 0;
 }
 
 /* ---- reading ---- */

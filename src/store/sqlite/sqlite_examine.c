@@ -176,67 +176,35 @@ static void version_check(struct looking *l) {
 
 /* ---- each row by itself ---- */
 
-/* Valid ranges of numbers, by table and column. */
-static const struct range_row {
-    const char *table, *column;
-    int64_t least, most;
-} RANGES[] = {
-    {"store", "tx", 0, INT64_MAX},
-    {"store", "era", 0, INT64_MAX},
-    {"store", "level", 1, INT_MAX},
-    {"store", "retaining", 0, 1},
-    {"host", "host_id", 1, INT_MAX},
-    {"host", "epoch", 1, INT64_MAX},
-    {"host", "beat", 0, INT64_MAX},
-    {"host", "batch", 0, INT64_MAX},
-    {"host", "state", 0, HOST_STATES - 1},
-    {"goal", "owner", 1, INT_MAX},
-    {"goal", "fence", 1, INT64_MAX},
-    {"goal", "version", 1, INT64_MAX},
-    {"goal", "seq", 1, INT64_MAX},
-    {"goal", "open", 0, 1},
-    {"goal", "aside", 0, 1},
-    {"goal_view", "face", 0, DISPLAY_STATES - 1},
-    {"goal_view", "status", 0, GOAL_STATUSES - 1},
-    {"effect", "n", 0, UINT32_MAX},
-    {"effect", "run_host", 0, INT_MAX},
-    {"effect", "state", 0, EFFECT_ENDED - 1},
-    {"effect", "kind", EFFECT_NONE + 1, EFFECT_KINDS - 1},
-    {"record", "n", 0, INT_MAX},
-    {"record", "seq", 1, INT64_MAX},
-    {"record", "type", RECORD_NONE + 1, RECORD_TYPES - 1},
-};
-
-/* Required lengths of byte values, by column name. */
-static const struct length_row {
-    const char *column;
-    int length;
-} LENGTHS[] = {{"goal_id", 16}, {"source", 16},    {"head", 32},     {"hash", 32},
-               {"policy", 32},  {"body_hash", 32}, {"last_hash", 32}};
-
-static const char *range_wrong(const char *table, const char *column, int64_t value) {
-    for (size_t i = 0; i < count_of(RANGES); i++)
-        if (strcmp(RANGES[i].table, table) == 0 && strcmp(RANGES[i].column, column) == 0)
-            return value < RANGES[i].least || value > RANGES[i].most ? "out of range" : NULL;
-    return NULL;
+static const char *range_wrong(const struct stored_column *column, int64_t value) {
+    bool any = !column || (column->least == 0 && column->most == 0);
+    return !any && (value < column->least || value > column->most) ? "out of range" : NULL;
 }
 
-const char *sqlite_length_wrong(const char *column, int length) {
-    for (size_t i = 0; i < count_of(LENGTHS); i++)
-        if (strcmp(LENGTHS[i].column, column) == 0)
-            return length == LENGTHS[i].length ? NULL : "of the wrong length";
-    return NULL;
+const char *sqlite_length_wrong(const struct stored_column *column, int length) {
+    size_t right = !column                       ? 0
+                   : column->type == STORED_ID   ? sizeof(struct id)
+                   : column->type == STORED_HASH ? sizeof(struct hash)
+                                                 : 0;
+    return right && (size_t)length != right ? "of the wrong length" : NULL;
+}
+
+/* The declared column; NULL: a newer build has added it. */
+static const struct stored_column *column_of(const char *table, const char *column) {
+    enum store_table which;
+    return table_named(table, &which) ? table_column(which, column) : NULL;
 }
 
 /* What is wrong with a value in its column, or NULL. */
 static const char *value_wrong(sqlite3_stmt *row, int at, const char *table) {
-    const char *column = sqlite3_column_name(row, at), *declared = sqlite3_column_decltype(row, at);
+    const struct stored_column *column = column_of(table, sqlite3_column_name(row, at));
+    const char *declared = sqlite3_column_decltype(row, at);
     int type = sqlite3_column_type(row, at);
     if (type == SQLITE_NULL)
         return NULL; /* integrity_check reports a NULL that is not allowed */
     switch (declared ? declared[0] : 0) {
     case 'I':
-        return type == SQLITE_INTEGER ? range_wrong(table, column, sqlite3_column_int64(row, at))
+        return type == SQLITE_INTEGER ? range_wrong(column, sqlite3_column_int64(row, at))
                                       : "not a number";
     case 'B':
         return type == SQLITE_BLOB ? sqlite_length_wrong(column, sqlite3_column_bytes(row, at))
@@ -299,15 +267,16 @@ static const char *text_wrong(sqlite3_stmt *row) {
                : "its text does not match its hash";
 }
 
-static const char *body_wrong(sqlite3_stmt *row, const char *table) {
-    if (strcmp(table, "text") == 0)
-        return text_wrong(row);
-    if (strcmp(table, "effect") == 0)
-        return seal_wrong(row, ROW_EFFECT);
-    for (uint32_t kind = 0; kind < PARTS; kind++)
-        if (strcmp(table, PART[kind].table) == 0)
-            return seal_wrong(row, ROW_PART + kind);
-    return NULL;
+static const char *body_wrong(sqlite3_stmt *row, const char *name) {
+    enum store_table table;
+    if (!table_named(name, &table))
+        return NULL;
+    switch (STORED[table].body) {
+    case BODY_HASHED: return text_wrong(row);
+    case BODY_EFFECT: return seal_wrong(row, ROW_EFFECT);
+    case BODY_PART: return seal_wrong(row, ROW_PART + (uint32_t)(table - TABLE_PART));
+    default: return NULL;
+    }
 }
 
 /* The one place that knows what a row may hold. */

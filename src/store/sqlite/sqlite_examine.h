@@ -21,8 +21,8 @@ void sqlite_source_end(struct sqlite_source *source);
 /* Check a row of one of our tables, with all its columns. True: something is wrong, and `what` describes it. */
 bool sqlite_row_wrong(sqlite3_stmt *row, const char *table, char *what, size_t size);
 
-/* Check the length of a byte value in a column of this name: what is wrong with it, or NULL. */
-const char *sqlite_length_wrong(const char *column, int length);
+/* Check the length of a byte value in this column (NULL: not one of ours): what is wrong with it, or NULL. */
+const char *sqlite_length_wrong(const struct stored_column *column, int length);
 
 /* SQL: the names of our tables, from a store's own catalogue. */
 extern const char SQLITE_TABLE_NAMES[];

@@ -126,6 +126,22 @@ static int dispatch_make(struct sqlite_store *store) {
     return all_make(store, DISPATCH_TABLES, count_of(DISPATCH_TABLES));
 }
 
+/* Creates the tables that a store of this version does not have, from their rows of STORED. */
+int sqlite_tables_add(struct sqlite_store *store, uint32_t version) {
+    static const char *const TYPES[STORED_TYPES] = {
+        [STORED_INT] = "INTEGER", [STORED_LONG] = "INTEGER", [STORED_FLAG] = "INTEGER",
+        [STORED_TEXT] = "TEXT",   [STORED_BYTES] = "BLOB",   [STORED_ID] = "BLOB",
+        [STORED_HASH] = "BLOB"};
+    char text[SQL_TEXT];
+    int code = SQLITE_OK;
+    for (enum store_table table = 0; table < TABLE_PART && !code; table++)
+        if (STORED[table].since > version)
+            code = sqlite3_exec(store->db,
+                                table_create(table, TYPES, " WITHOUT ROWID", text, sizeof text),
+                                NULL, NULL, NULL);
+    return code;
+}
+
 /* Tables that have not changed since version 1 may exist already. */
 int sqlite_tables_make(struct sqlite_store *store) {
     int code = all_make(store, TABLES, count_of(TABLES));

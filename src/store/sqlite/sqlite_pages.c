@@ -28,7 +28,7 @@ struct kind { /* a kind of row: one of our tables */
     int count;
     char types[MOST_COLUMNS]; /* I, B, T */
     bool may_be_null[MOST_COLUMNS];
-    char columns[MOST_COLUMNS][24];
+    const struct stored_column *stored[MOST_COLUMNS];
     int numbered; /* the column that is the row number; -1: none */
     sqlite3_stmt *put;
 };
@@ -51,13 +51,16 @@ struct walk {
 
 static void kind_columns(sqlite3 *db, struct kind *kind) {
     sqlite3_stmt *rows = NULL;
+    enum store_table table;
+    bool known = table_named(kind->name, &table);
     int keys = 0;
     sqlite3_prepare_v2(db, "SELECT name, type, \"notnull\", pk FROM pragma_table_info(?1)", -1,
                        &rows, NULL);
     sqlite3_bind_text(rows, 1, kind->name, -1, SQLITE_STATIC);
     while (sqlite3_step(rows) == SQLITE_ROW && kind->count < MOST_COLUMNS) {
         int i = kind->count++;
-        snprintf(kind->columns[i], sizeof kind->columns[i], "%s", sqlite3_column_text(rows, 0));
+        kind->stored[i] =
+            known ? table_column(table, (const char *)sqlite3_column_text(rows, 0)) : NULL;
         kind->types[i] = ((const char *)sqlite3_column_text(rows, 1))[0];
         kind->may_be_null[i] = sqlite3_column_int(rows, 2) == 0 && sqlite3_column_int(rows, 3) == 0;
         if (sqlite3_column_int(rows, 3) > 0) {
@@ -112,8 +115,7 @@ static bool kind_fits(const struct kind *kind, const struct value *values, int c
             continue;
         if (values[i].type != kind->types[i])
             return false;
-        if (values[i].type == 'B' &&
-            sqlite_length_wrong(kind->columns[i], (int)values[i].bytes.len))
+        if (values[i].type == 'B' && sqlite_length_wrong(kind->stored[i], (int)values[i].bytes.len))
             return false;
     }
     return part_is(kind, values);

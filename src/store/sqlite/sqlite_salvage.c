@@ -171,9 +171,14 @@ static bool rows_copy(struct salvage *s, struct table *t, const char *rest, cons
     return sqlite3_finalize(rows) == SQLITE_OK;
 }
 
+static enum stored_salvage salvage_of(const char *name) {
+    enum store_table table;
+    return table_named(name, &table) ? STORED[table].salvage : SALVAGE_COPIED;
+}
+
 /* Tables that are made new, not copied: the store's own row, and the tallies. */
 static bool is_made(const char *name) {
-    return strcmp(name, "store") == 0 || strcmp(name, "tally") == 0;
+    return salvage_of(name) == SALVAGE_MADE;
 }
 
 static void table_copy(struct salvage *s, const char *name) {
@@ -222,7 +227,7 @@ static void table_copy_by_goal(struct salvage *s, const char *name) {
  * own goal id is damaged is still found through it, and a row whose index entry is damaged is found in the table
  * itself. */
 static bool is_found_by_goal(const char *name) {
-    return strcmp(name, "record") == 0 || strcmp(name, "goal_view") == 0;
+    return salvage_of(name) == SALVAGE_FOUND_BY_GOAL;
 }
 
 static void table_copy_keyed(struct salvage *s, const char *name) {

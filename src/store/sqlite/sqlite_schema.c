@@ -65,11 +65,13 @@ static int migrations_run(struct sqlite_store *store, uint32_t version) {
             code = row->sqlite_run(store);
         whole = row->whole;
     }
-    return code;
+    return code ? code : sqlite_tables_add(store, version);
 }
 
 static int schema_bring(struct sqlite_store *store, struct schema_mark mark) {
-    int code = mark.version ? migrations_run(store, mark.version) : sqlite_tables_make(store);
+    int code = mark.version ? SQLITE_OK : sqlite_tables_make(store);
+    if (!code)
+        code = mark.version ? migrations_run(store, mark.version) : sqlite_tables_add(store, 0);
     char text[256];
     if (mark.version)
         snprintf(text, sizeof text, "UPDATE store SET version = %d, oldest = %d", SCHEMA_VERSION,

@@ -96,7 +96,6 @@ static const char *const STATEMENTS[SQL_COUNT] = {
     [SQL_SEEN_INSERT] = "INSERT OR IGNORE INTO seen (goal_id, source, at) VALUES (?1, ?2, ?3)",
     [SQL_ASIDE_INSERT] = "INSERT OR IGNORE INTO aside (goal_id, source, at, why, body)"
                          " VALUES (?1, ?2, ?3, ?4, ?5)",
-    [SQL_TEXT_INSERT] = "INSERT OR IGNORE INTO text (goal_id, hash, body) VALUES (?1, ?2, ?3)",
 
     /* 2097151 is the last position in a drawer. */
     [SQL_VIEW_INSERT] =
@@ -274,7 +273,18 @@ const char *sqlite_complete(const char *form, const char *part, char text[SQL_TE
     return text;
 }
 
+static const char *add_text(enum store_table table, char text[SQL_TEXT]) {
+    char names[SQL_TEXT / 3], marks[SQL_TEXT / 3];
+    int len = snprintf(text, SQL_TEXT, "INSERT OR IGNORE INTO %s (%s) VALUES (%s)",
+                       table_name(table), table_columns(table, "@", NULL, names, sizeof names),
+                       table_columns(table, "?#", NULL, marks, sizeof marks));
+    must(len < SQL_TEXT);
+    return text;
+}
+
 const char *sqlite_text(enum sql sql, char text[SQL_TEXT]) {
+    if (sql >= SQL_ADD && sql <= SQL_ADD_LAST)
+        return add_text((enum store_table)(sql - SQL_ADD), text);
     const char *part = sql < SQL_OF_PARTS ? NULL : PART[(sql - SQL_OF_PARTS) % PARTS].table;
     return sqlite_complete(STATEMENTS[sql], part, text);
 }

@@ -47,7 +47,8 @@ enum sql {
     SQL_TAG_INSERT,
     SQL_TAG_DISPLAY_STATE,
     SQL_TALLY_ADD,
-    SQL_TEXT_INSERT,
+    SQL_ADD, /* one for each table, see sql_add() */
+    SQL_ADD_LAST = SQL_ADD + TABLE_PART - 1,
     SQL_RECORD_INSERT,
     SQL_EFFECT_PUT,
     SQL_EFFECT_MOVE,
@@ -99,6 +100,12 @@ static inline enum sql sql_of_part(enum sql first, uint32_t kind) {
     return (enum sql)((uint32_t)first + kind);
 }
 
+/* Adds a row of a table whose rows commits add: all columns, in the order of STORED; a row with the same key stays. */
+static inline enum sql sql_add(enum store_table table) {
+    must(table < TABLE_PART && STORED[table].added);
+    return (enum sql)(SQL_ADD + (uint32_t)table);
+}
+
 struct sqlite_store {
     struct store store;
     char *path, *vfs;
@@ -128,7 +135,9 @@ int sqlite_schema_look(
         *store); /* only checks whether this build may use the store; changes nothing */
 int sqlite_schema(struct sqlite_store *store);
 int sqlite_tables_make(struct sqlite_store *store); /* those that do not exist yet */
-int sqlite_from_1(struct sqlite_store *store);      /* a row of MIGRATIONS */
+int sqlite_tables_add(struct sqlite_store *store,
+                      uint32_t version);       /* those that STORED has since a later version */
+int sqlite_from_1(struct sqlite_store *store); /* a row of MIGRATIONS */
 
 /* The position of a goal in goal_view (`row`): goals created in the same millisecond share a drawer, and drawers are in
  * order of creation. So a scan along `row` is nearly in list order, without a separate index. */
