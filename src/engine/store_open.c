@@ -39,8 +39,7 @@ static bool damaged_replace(const struct opening *opening, struct examination *f
  * removed. */
 static bool missing_replace(const struct opening *opening, char *error, size_t error_size) {
     struct mend mend = {.path = store_address_file(opening->where), .at = clock_wall()};
-    struct examination found = {.why =
-                                    "it was found damaged earlier and has not been replaced"};
+    struct examination found = {.why = "it was found damaged earlier and has not been replaced"};
     char place[MEND_PATH];
     if (!mend_newest_aside(mend.path, place))
         return true;

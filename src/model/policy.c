@@ -83,7 +83,7 @@ static const struct field POLICY_FIELDS[] = {
     T("quiet_from", 40, people.quiet_from, "after midnight"),
     T("quiet_to", 41, people.quiet_to, "after midnight"),
     DECIDING_PEOPLE(DECIDES, NEXT_ROW),
-    N("checks", 46, checks, "checks say what is done"),
+    N("checks", 46, checks.configured, "checks say what is done"),
     N("lands", 47, landing.automatic, "what passed goes home"),
     N("check_rounds", 48, checks.rounds, "failed checks before a person is asked"),
     T("check_within", 49, checks.within, "how long checks may take"),

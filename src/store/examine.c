@@ -219,7 +219,7 @@ static const char *audit_goal(const struct audit *audit, const struct goal_loade
         return "its row is missing";
     if (goal->records.seq != audit->seq)
         return goal->records.seq > audit->seq ? "its last records are missing"
-                                      : "it is older than its records";
+                                              : "it is older than its records";
     if (!hash_equal(&goal->records.head, &audit->head))
         return "its head is not the end of its chain";
     if (goal->quarantined != audit->quarantined && audit->milestones == 0)
@@ -373,7 +373,8 @@ static const char *chain_wrong(const struct audit *audit, const struct goal_load
         return audit->broken;
     if (!loaded->exists)
         return "its goal is missing";
-    if (loaded->goal.records.seq != audit->seq || !hash_equal(&loaded->goal.records.head, &audit->head))
+    if (loaded->goal.records.seq != audit->seq ||
+        !hash_equal(&loaded->goal.records.head, &audit->head))
         return "the head of its goal is not the end of the chain";
     return NULL;
 }

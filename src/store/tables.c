@@ -87,8 +87,7 @@ const struct stored_table STORED[STORE_TABLES] = {
          .by_goal = "goal_id, hash",
          .collection = "texts",
          .collection_text =
-             "texts that no goal and no node contains: earlier versions, proposals, long evidence"
-             "proposals, long evidence",
+             "texts that no goal and no node contains: earlier versions, proposals, long evidence",
          .body = BODY_HASHED,
          .added = true,
          .columns = {COLUMN("goal_id", ID), COLUMN("hash", HASH), COLUMN("body", BYTES)}},

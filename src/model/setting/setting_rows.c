@@ -297,7 +297,7 @@ static const struct setting AGENT_SETTINGS[] = {
     NUMBER("most", most, "0", 0, LIMIT_PERMITS, P, "",
            "sessions of this agent at the same time on one host; 0: no cap"),
     CHECKED(
-        "reserve", reserve, P, "", money_wrong,
+        "reserve", reserve.money, P, "", money_wrong,
         "what one attempt may cost, such as \"$2.50\"; this amount is reserved in the budgets before it starts"),
     NUMBER("reserve_tokens", reserve.tokens, "0", 0, 1e15, P, "",
            "tokens that one attempt may use, reserved in the same way"),
