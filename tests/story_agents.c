@@ -4,7 +4,7 @@
  * meant. */
 #include "story.h"
 
-#include "core/words.h"
+#include "core/people/words.h"
 #include "runs/words/agent_words.h"
 
 #include <stdlib.h>

@@ -1,5 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Handles an agent's update: how much of it is believed, and what follows. UPDATE-03 to UPDATE-10, CRYSTAL-07. */
+#include "core/assignment.h"
+#include "core/check.h"
+#include "core/effect.h"
+#include "core/liveness.h"
+#include "core/people/message.h"
+#include "core/people/question.h"
 #include "core/rules.h"
 #include "model/update.h"
 #include "model/verification.h"
@@ -221,16 +227,6 @@ static void report_keep(struct deciding *d, struct assignment *assignment,
     assignment->progress.completion = update->completion;
     assignment->progress.confidence = update->confidence;
     assignment->progress.report = decide_text(d, d->signal->body);
-}
-
-/* A new run has reported nothing yet. */
-void report_forget(struct assignment *assignment) {
-    assignment->progress.phase[0] = 0;
-    assignment->progress.percent = assignment->progress.kept = 0;
-    assignment->progress.at = assignment->progress.kept_at = 0;
-    assignment->progress.completion = assignment->progress.confidence =
-        assignment->progress.reported_last = 0;
-    assignment->progress.report = (struct hash){0};
 }
 
 /* The context window was nearly full and the agent has written its handoff: a fresh run continues from there. */

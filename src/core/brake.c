@@ -4,6 +4,9 @@
  * The host freezes without asking, and never kills: there may have been no room to ask. Everything after that is
  * decided here: the assignment is blocked, a person is asked, and only their answer lets the run continue (EFFECT_THAW)
  * or ends it. */
+#include "core/assignment.h"
+#include "core/effect.h"
+#include "core/people/question.h"
 #include "core/rules.h"
 
 static struct question_text text_of(struct deciding *d, const struct assignment *assignment) {

@@ -1,6 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Checks whether work that an agent calls done really is. VERIFY-01: the supervisor checks it itself, and checks the
  * commit that would land. */
+#include "core/check.h"
+#include "core/assignment.h"
+#include "core/effect.h"
+#include "core/liveness.h"
+#include "core/people/message.h"
+#include "core/plan/node.h"
 #include "core/rules.h"
 #include "model/verification.h"
 

@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Decides who may carry out an effect. */
+#include "core/assignment.h"
+#include "core/effect.h"
 #include "core/rules.h"
+#include "core/run_host.h"
 
 /* PROTOCOL P8: the owner claims an effect in one commit and acts only after it. A claim by another host, or a second
  * claim, decides nothing. From the claim on, the outcome has a deadline. GOAL-11: a paused goal begins nothing; its

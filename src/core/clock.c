@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Corrects stored times when the clock of the host has stepped. docs/clocks.md. */
-#include "core/admission.h"
+#include "core/admission/admission.h"
+#include "core/effect.h"
+#include "core/rules.h"
 
 /* A clock that stored a time this far ahead of the deciding clock was wrong. */
 #define AHEAD_MOST MINUTES(1)

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Decides what a new goal becomes. */
+#include "core/effect.h"
+#include "core/goal.h"
 #include "core/rules.h"
 
 /* GOAL-01, GOAL-02, EVENT-03: a goal begins active, with one record that says who asked for what. A goal that already

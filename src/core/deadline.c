@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Handles the timer that a goal asked for: carries out what is due. */
+#include "core/effect.h"
 #include "core/rules.h"
 
 /* No effect stays open forever. */

@@ -1,84 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Sends instructions to agents, and keeps what is known about whether they arrived. ASSIGN-12 to ASSIGN-14, RECOVER-10. */
+#include "core/assignment.h"
+#include "core/check.h"
+#include "core/effect.h"
+#include "core/liveness.h"
+#include "core/people/message.h"
+#include "core/people/question.h"
+#include "core/plan/node.h"
 #include "core/rules.h"
-
-/* ---- assignments ---- */
-
-struct str assignment_id(const struct assignment *assignment, struct arena *arena) {
-    return arena_format(arena, "A_%u", assignment->n);
-}
-
-struct assignment *assignment_at_hand(struct deciding *d) {
-    live_edit(d, PART_ASSIGNMENT, 0);
-    const struct assignments *assignments = &d->decision->live.assignments;
-    return d->signal->about.assignment
-               ? assignments_find(assignments, d->signal->about.assignment - 1)
-               : NULL;
-}
-
-/* STORE-03, ASSIGN-01: the row that people read, also when the assignment is over. */
-void assignment_row_write(struct deciding *d, const struct assignment *assignment) {
-    struct assignment_row row =
-        assignment_row_make(assignment, &d->decision->plan, d->decision->goal.id, d->out);
-    decide_part(d, (struct part_change){.kind = PART_ASSIGNMENT_ROW,
-                                        .n = assignment->n,
-                                        .name = row.id,
-                                        .body = shape_encode(&ASSIGNMENT_ROW, &row, d->out)});
-}
-
-void assignment_touch(struct deciding *d, struct assignment *assignment) {
-    assignment->updated_at = d->signal->at;
-    live_touch(d, PART_ASSIGNMENT, assignment);
-}
-
-struct evidence assignment_evidence(struct deciding *d, const struct assignment *assignment,
-                                    struct evidence evidence) {
-    const struct node *node = plan_node(&d->decision->plan, assignment->node);
-    evidence.assignment = assignment_id(assignment, d->out);
-    evidence.node = node ? arena_copy(d->out, node_id(node)) : STR("");
-    return evidence;
-}
-
-/* ASSIGN-04, ASSIGN-05, ASSIGN-07: the only function that changes an assignment's status. An assignment that is over
- * leaves the memory; its row and its records stay. */
-void assignment_move(struct deciding *d, struct assignment *assignment, enum assignment_status to,
-                     struct evidence evidence) {
-    must(assignment_status_may_become(assignment->status, to));
-    evidence = assignment_evidence(d, assignment, evidence);
-    evidence.from = str_of(ASSIGNMENT_STATUS[assignment->status].name);
-    evidence.to = str_of(ASSIGNMENT_STATUS[to].name);
-    assignment->status = to;
-    if (to == ASSIGNMENT_BLOCKED)
-        name_put(assignment->wait.reason, sizeof assignment->wait.reason,
-                 evidence.reason.len ? evidence.reason : STR("it waits"));
-    else
-        assignment->wait.reason[0] = 0;
-    assignment_touch(d, assignment);
-    decide_record(d, RECORD_ASSIGNMENT_QUEUED + to, evidence);
-    if (!assignment_is_over(assignment))
-        return;
-    slot_leave(d, assignment, STR("its work is over"));
-    assignment_row_write(d, assignment);
-    live_remove(d, PART_ASSIGNMENT, assignment);
-}
-
-/* ---- signals for other aggregates ---- */
-
-/* The signal is named by its effect: however often it is delivered, it is applied once. */
-void decide_tell(struct deciding *d, struct signal signal) {
-    struct goal *goal = &d->decision->goal;
-    signal.source = effect_id(goal->id, goal->effects.made);
-    signal.once.keyed = 1;
-    signal.at = d->signal->at;
-    signal.sender.actor = STR("overseer");
-    signal.sender.by = WHO_OVERSEER;
-    signal.sender.trace = d->signal->sender.trace;
-    effect_make_about(
-        d,
-        (struct effect){
-            .kind = EFFECT_TELL, .to = signal.goal, .body = signal_encode(&signal, d->out)},
-        (struct effect_about){.assignment = goal->admission ? 0 : signal.about.assignment});
-}
+#include "core/run_host.h"
 
 /* ---- sending ---- */
 
@@ -97,21 +27,6 @@ static struct hash instruction_hash(const struct node *node, const struct assign
     sha256_add(&sha, assignment->delivery.handoff.bytes, sizeof assignment->delivery.handoff.bytes);
     sha256_add(&sha, outgoing_of(assignment, words)->bytes, sizeof assignment->outgoing.text.bytes);
     return sha256_end(&sha);
-}
-
-struct effect agent_effect(struct deciding *d, const struct assignment *assignment,
-                           enum effect_kind kind) {
-    const struct policy_agent *agent = policy_agent(d->policy, str_of(assignment->agent));
-    const struct node *node = plan_node(&d->decision->plan, assignment->node);
-    return (struct effect){.kind = kind,
-                           .within = d->policy->act_within,
-                           .assignment = assignment->n,
-                           .agent = str_of(assignment->agent),
-                           .session = str_of(assignment->session),
-                           .model = agent ? str_of(agent->model) : STR(""),
-                           .account = str_of(assignment->account),
-                           .run = assignment->run,
-                           .node = node_id(node)};
 }
 
 static void sent_note(struct deciding *d, struct assignment *assignment,
@@ -141,10 +56,6 @@ static void attempt_count(struct deciding *d, struct assignment *assignment) {
     struct node *node = plan_node(&d->decision->plan, assignment->node);
     node->attempts++;
     node_touch(d, node);
-}
-
-bool dispatch_has_room(const struct deciding *d) {
-    return d->decision->goal.effects.open_count < LIMIT_OPEN_EFFECTS - LIMIT_SPARE_EFFECTS;
 }
 
 /* VERIFY-11: a run is held to what its node says when the run begins, and nothing of it has been checked yet. */
@@ -250,15 +161,6 @@ void assignment_look(struct deciding *d, struct assignment *assignment, uint32_t
 }
 
 /* ---- outcomes ---- */
-
-struct assignment *assignment_of_effect(struct deciding *d, uint32_t n) {
-    live_edit(d, PART_ASSIGNMENT, 0);
-    struct assignments *assignments = &d->decision->live.assignments;
-    for (uint32_t i = 0; i < assignments->count; i++)
-        if (assignments->at[i].delivery.effect == n + 1)
-            return &assignments->at[i];
-    return NULL;
-}
 
 /* ASSIGN-12, TICK-18: history is append-only; a late acceptance is another row of the same dispatch. */
 void dispatch_history(struct deciding *d, const struct assignment *assignment, enum delivery result,

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Handles a store that was restored to an earlier time. */
+#include "core/effect.h"
 #include "core/rules.h"
 
 /* G-05: after a restore it is unknown what was done between the backup and now. So no earlier decision is carried out

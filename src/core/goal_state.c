@@ -1,6 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Decides who may pause, resume, complete, cancel or archive a goal, and what happens to its running effects. G-17,
  * docs/decisions/0005. */
+#include "core/assignment.h"
+#include "core/effect.h"
+#include "core/goal.h"
+#include "core/liveness.h"
+#include "core/people/question.h"
 #include "core/rules.h"
 
 static const enum record_type RECORD_OF[GOAL_STATUSES] = {

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Stores handoffs, and attaches each one to the assignment that it is for. CRYSTAL-01 to CRYSTAL-06. */
+#include "core/assignment.h"
 #include "core/rules.h"
 
 /* A handoff may be about a subtask, a task, a phase or the goal. The newest one goes with the next instruction. */

@@ -4,7 +4,13 @@
  * Nudge, resend, replan, reassign, ask a person: in this order, each as often as allowed, each skipped with a reason on
  * the record where it does not apply. An agent is looked at just before the ladder climbs. An adopted session is never
  * helped: a person is told. */
-#include "core/rules.h"
+#include "core/admission/permit.h"
+#include "core/assignment.h"
+#include "core/check.h"
+#include "core/effect.h"
+#include "core/liveness.h"
+#include "core/people/message.h"
+#include "core/people/question.h"
 
 enum { LOOK_HOLDS = 5 }; /* seconds: an older observation may be outdated */
 

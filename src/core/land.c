@@ -7,7 +7,11 @@
  *
  * docs/decisions/0011, C-81. */
 #include "base/planted.h"
+#include "core/assignment.h"
+#include "core/check.h"
+#include "core/effect.h"
 #include "core/rules.h"
+#include "core/run_host.h"
 #include "model/lane.h"
 #include "model/verification.h"
 

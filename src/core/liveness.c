@@ -2,8 +2,17 @@
 /* Decides whether a run is alive, and what follows from what was observed. TICK-08 to TICK-14; docs/decisions/0009.
  *
  * Silence counts only while the run was observed, and an unknown state is looked at before anything is done. */
+#include "core/liveness.h"
+#include "core/admission/permit.h"
+#include "core/assignment.h"
+#include "core/check.h"
 #include "core/detect/detect.h"
-#include "core/route.h"
+#include "core/effect.h"
+#include "core/people/message.h"
+#include "core/people/question.h"
+#include "core/people/route.h"
+#include "core/rules.h"
+#include "core/run_host.h"
 
 static int64_t later(int64_t a, int64_t b) {
     return a > b ? a : b;
@@ -16,10 +25,6 @@ static int64_t sooner(int64_t a, int64_t b) {
 static struct watched watched_of(const struct deciding *d, const struct assignment *assignment,
                                  const struct observation *seen, int64_t since) {
     return (struct watched){assignment, seen, since, d->signal->at, d->policy, d->out};
-}
-
-bool saw_nothing(const struct observation *seen) {
-    return seen->at == 0 || (seen->process == TRISTATE_UNKNOWN && seen->turn == TRISTATE_UNKNOWN);
 }
 
 static bool is_busy(const struct observation *seen) {

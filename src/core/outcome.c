@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Decides what follows from the outcome of an effect, and from an outcome that will not come. */
+#include "core/admission/permit.h"
+#include "core/effect.h"
+#include "core/goal.h"
 #include "core/rules.h"
 
 /* ---- commands ---- */

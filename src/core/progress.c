@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Handles progress reports of agents, and decides which are kept. PROGRESS-03 to -05, -09. They prove only that the
  * agent is alive. */
+#include "core/assignment.h"
+#include "core/liveness.h"
 #include "core/rules.h"
 #include "model/update.h"
 

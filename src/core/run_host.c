@@ -4,8 +4,12 @@
  * A run stays on the host that claimed its start. When another host owns the goal, the run is stranded: it counts as
  * lost at once, its reports do not count any more, and no other run of the node starts before the hold of the old one
  * has certainly frozen it, or before its own host says that it has ended. */
+#include "core/run_host.h"
 #include "base/planted.h"
-#include "core/rules.h"
+#include "core/assignment.h"
+#include "core/check.h"
+#include "core/effect.h"
+#include "core/plan/node.h"
 
 /* The clocks of two machines do not run equally fast, and a freeze takes a moment. */
 static const int64_t MARGIN = SECONDS(2);

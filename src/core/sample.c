@@ -5,7 +5,7 @@
  * It is stored with its assignment at once, so that people see it and a restart keeps it. The first record of the
  * goal's next decision holds all samples since the previous decision (struct samples): that decision may depend on
  * them, and replay has only the records. */
-#include "core/rules.h"
+#include "core/deciding.h"
 
 static struct sample sample_of(const struct assignment *assignment) {
     return (struct sample){.assignment = assignment->n,
@@ -44,12 +44,6 @@ void samples_end(struct deciding *d) {
             assignments->at[i].progress.sampled = 0;
             live_touch(d, PART_ASSIGNMENT, &assignments->at[i]);
         }
-}
-
-void assignment_sample(struct deciding *d, struct assignment *assignment) {
-    assignment->progress.sampled = 1;
-    assignment_touch(d, assignment);
-    d->decision->verdict = VERDICT_SAMPLE;
 }
 
 bool samples_apply(const struct samples *samples, struct assignments *assignments) {

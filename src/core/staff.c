@@ -1,16 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Assigns work: decides which agent works on what next. ASSIGN-17, ASSIGN-20, G-14, G-15; docs/decisions/0006 and 0009. */
+#include "core/admission/permit.h"
+#include "core/assignment.h"
+#include "core/effect.h"
+#include "core/goal.h"
+#include "core/liveness.h"
+#include "core/people/message.h"
+#include "core/people/question.h"
 #include "core/plan/graph.h"
+#include "core/plan/node.h"
 #include "core/rules.h"
+#include "core/run_host.h"
 
 /* ---- choosing an agent ---- */
-
-/* POLICY-01. */
-bool agent_is_allowed(const struct deciding *d, const struct policy_agent *agent) {
-    struct str allowed = d->policy->dispatch.allow_agents;
-    return allowed.len == 0 || str_equal(allowed, STR("*")) ||
-           str_has_word(allowed, str_of(agent->id));
-}
 
 /* A session that a person named to be watched: it is given no work, so the policy need not know it. */
 static const struct policy_agent *agent_watched(const struct deciding *d, const struct node *node) {
@@ -138,21 +140,6 @@ static void staff_ready(struct deciding *d) {
 }
 
 /* ---- stopping ---- */
-
-/* Stops the run: no new run starts beside one that may still be there. */
-void assignment_run_end(struct deciding *d, struct assignment *assignment) {
-    if (assignment->run == 0 || assignment->ended ||
-        d->decision->goal.effects.open_count >= LIMIT_OPEN_EFFECTS)
-        return;
-    effect_make(d, (struct effect){.kind = EFFECT_STOP,
-                                   .within = d->policy->act_within,
-                                   .assignment = assignment->n,
-                                   .agent = str_of(assignment->agent),
-                                   .session = str_of(assignment->session),
-                                   .run = assignment->run});
-    assignment->ended = 1;
-    reply_forget(assignment);
-}
 
 void assignment_stop(struct deciding *d, struct assignment *assignment, struct str rule,
                      struct str reason) {

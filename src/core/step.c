@@ -1,6 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Decides one signal: calls its rule, and finishes the decision. */
+#include "core/admission/permit.h"
+#include "core/assignment.h"
+#include "core/liveness.h"
 #include "core/rules.h"
+#include "core/run_host.h"
 
 struct rule_row {
     void (*rule)(struct deciding *);

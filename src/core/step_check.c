@@ -11,35 +11,11 @@
  *   - the assignment of a node that it names, and the node and the messages of an assignment that it names;
  *   - the assignment that the effect in its evidence is, or was, for;
  *   - the question that the effect in its evidence carries to a person;
- *   - all rows of the kinds that its type covers (COVERS);
+ *   - all rows of the kinds that its type covers (COVERS in deciding.c);
  *   - the budgets of an admission: they are sums over what its records say.
  *
  * Samples are the fields of an assignment in SAMPLED: they change often and decide nothing by themselves. */
-#include "core/rules.h"
-
-enum { ADMISSION_ROWS = 1 << PART_PERMIT | 1 << PART_ACCOUNT | 1 << PART_BUDGET };
-
-/* A record of this type concerns every row of these kinds. */
-static const uint32_t COVERS[RECORD_TYPES] = {
-    [RECORD_GOAL_RESUMED] = 1 << PART_ASSIGNMENT, /* their silence counts from then on */
-    [RECORD_PLAN_CREATED] = 1 << PART_NODE,
-    [RECORD_PLAN_UPDATED] = 1 << PART_NODE,
-    [RECORD_MAIL_SENT] = 1 << PART_AGENT_MESSAGE, /* MAIL-07: the oldest makes room */
-    [RECORD_PERMIT_GRANTED] = ADMISSION_ROWS,
-    [RECORD_PERMIT_DENIED] = ADMISSION_ROWS,
-    [RECORD_PERMIT_SETTLED] = ADMISSION_ROWS,
-    [RECORD_PERMIT_WAITS] = ADMISSION_ROWS,
-    [RECORD_ACCOUNT_LIMITED] = ADMISSION_ROWS,
-    [RECORD_ACCOUNT_OPEN] = ADMISSION_ROWS,
-    [RECORD_BUDGET_USED_UP] = ADMISSION_ROWS,
-    [RECORD_ADMISSION_SUSPENDED] = ADMISSION_ROWS,
-    [RECORD_ADMISSION_RELEASED] = ADMISSION_ROWS,
-    [RECORD_LANE_WAITS] = 1 << PART_PERMIT,
-    [RECORD_LANE_GRANTED] = 1 << PART_PERMIT,
-    [RECORD_LANE_RETURNED] = 1 << PART_PERMIT,
-    [RECORD_LANE_REVOKED] = 1 << PART_PERMIT,
-    [RECORD_CLOCK_STEPPED] = UINT32_MAX, /* says by how much every stored time was corrected */
-};
+#include "core/assignment.h"
 
 /* OBSERVED fields come again with the next observation, so they may be dropped; REPORTED ones would be lost. */
 enum sample_kind { OBSERVED, REPORTED };
@@ -60,22 +36,6 @@ static const struct span {
 };
 
 /* ---- the names on the records ---- */
-
-void names_keep(struct deciding *d, enum record_type type, const struct evidence *evidence) {
-    must(d->named_count < LIMIT_STEP_RECORDS);
-    if (d->named_count == d->named_cap) {
-        struct record_names *more = arena_new(d->out, struct record_names, d->named_cap * 2 + 4);
-        if (d->named_count > 0)
-            memcpy(more, d->named, d->named_count * sizeof *more);
-        d->named = more;
-        d->named_cap = d->named_cap * 2 + 4;
-    }
-    d->named[d->named_count++] = (struct record_names){.node = evidence->node,
-                                                       .assignment = evidence->assignment,
-                                                       .question = evidence->question,
-                                                       .effect = evidence->effect};
-    d->covered |= COVERS[type];
-}
 
 /* True: the id, such as A_12, is that of row n of this kind. */
 static bool id_is(struct str id, enum part_kind kind, uint32_t n) {

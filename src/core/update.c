@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Changes the definition of a goal. */
+#include "core/goal.h"
 #include "core/rules.h"
 
 /* GOAL-05 to GOAL-09: checks the text against its table of fields. True: valid, and stored. */

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Decides who may move a node, and to which status. PLAN-08, PLAN-14, PLAN-15, PLAN-23; G-16, docs/decisions/0005. */
+#include "core/plan/node.h"
 #include "core/rules.h"
 
 static void refuse(struct deciding *d, const char *format, const char *one, const char *two) {

@@ -67,7 +67,7 @@ struct effect {
 /* Only an answer to the permission request itself is yes or no; any other text that is sent meanwhile is only text. */
 enum permission { PERMISSION_NONE, PERMISSION_YES, PERMISSION_NO };
 
-/* Kinds of text that an agent is sent. core/words.h composes the text from these when it is sent. */
+/* Kinds of text that an agent is sent. core/people/words.h composes the text from these when it is sent. */
 enum wording {
     WORDS_NONE,
     WORDS_TASK,     /* the node itself */

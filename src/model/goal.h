@@ -17,7 +17,7 @@ struct effect_slot {
 
 /* Of admission (model/admission.h): the supervisor's own pace. */
 struct pace {
-    int64_t next;    /* when the actions so far are paid for: see core/admission_view.c */
+    int64_t next;    /* when the actions so far are paid for: see core/admission/admission_view.c */
     int64_t since;   /* start of the minute in which disruptive actions are counted */
     uint32_t struck; /* assignments acted against in that minute: compared with the allowed share */
     uint32_t suspended;  /* 1: too much at once; a person was asked */

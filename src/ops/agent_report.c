@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "ops/agent_report.h"
 
-#include "core/words.h"
+#include "core/people/words.h"
 #include "ops/json.h"
 
 /* Placeholders copied from our own example must not be taken for the agent's report. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "ops/instruction.h"
 
-#include "core/words.h"
+#include "core/people/words.h"
 #include "ops/view.h"
 
 /* False: the hash names a text that is missing. */

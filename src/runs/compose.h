@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Composes the text that an effect sends to an agent. Reads the texts that the effect names, by hash, on a reader's
- * connection; core/words.h puts them together. */
+ * connection; core/people/words.h puts them together. */
 #pragma once
 
 #include "engine/lookup.h"

@@ -3,7 +3,7 @@
 
 #include "base/memory.h"
 #include "channels/channel.h"
-#include "core/route.h"
+#include "core/people/route.h"
 #include "engine/reload.h"
 #include "model/setting/setting.h"
 #include "ops/question/question_view.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Fuzzes the reading of agents' replies: no reply may harm us or report more than its block. Accepted fields have to be
  * as declared, and a message of ours that quotes the text is no update. */
-#include "core/words.h"
+#include "core/people/words.h"
 #include "ops/json.h"
 #include "runs/words/agent_completion.h"
 #include "runs/words/agent_words.h"

@@ -3,8 +3,8 @@
  * G-15. */
 #include "play.h"
 
+#include "core/admission/permit.h"
 #include "core/plan/graph.h"
-#include "core/rules.h"
 
 enum {
     HOST = 7,

@@ -2,7 +2,7 @@
 /* Tests the rules of plans: which transitions exist, what follows from them, who may make them, and what is refused. */
 #include "play.h"
 
-#include "core/rules.h"
+#include "core/deciding.h"
 
 static struct play game;
 

@@ -5,7 +5,7 @@
 #include "model/verification.h"
 #include "play.h"
 
-#include "core/route.h"
+#include "core/people/route.h"
 
 enum { OUTPUT_MOST = 4096 };
 

@@ -2,7 +2,7 @@
 /* Tests the texts that are sent to agents, and how their replies are read. */
 #include "unit.h"
 
-#include "core/words.h"
+#include "core/people/words.h"
 #include "ops/all.h"
 #include "ops/instruction.h"
 #include "ops/json.h"

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Detects a run that several looks in a row could not see. */
 #include "core/detect/detect.h"
+#include "core/liveness.h"
 
 static bool finds(const struct watched *watched, struct finding *ret) {
     ret->threshold = UNSEEN_MOST;

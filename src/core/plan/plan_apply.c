@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Applies a new plan. PLAN-01, PLAN-17, PLAN-25, PLAN-27, PLAN-32: nodes that it names again keep their state, others
  * join as todo, nodes that it leaves out are retired. */
+#include "core/plan/node.h"
 #include "core/rules.h"
 
 /* ---- effort ---- */

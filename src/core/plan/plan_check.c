@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Checks a plan that is handed in. PLAN-24, PLAN-03, PLAN-04: an error names the node and the field. */
-#include "core/rules.h"
+#include "core/plan/node.h"
 
 static bool node_id_is_plain(struct str id) {
     for (size_t i = 0; i < id.len; i++) {

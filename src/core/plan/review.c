@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Handles requests to review a plan, and a person's decision to keep it as it is. */
+#include "core/goal.h"
 #include "core/rules.h"
 
 /* PLAN-22, C-17: anyone may request a review, also an agent or a guard; it is requested once. */

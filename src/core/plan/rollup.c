@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Derives what follows from a node that moved or a plan that changed. PLAN-10 to PLAN-13, PLAN-16, PLAN-35: one
  * implementation for every view. G-16, docs/decisions/0005. */
-#include "core/rules.h"
+#include "core/goal.h"
+#include "core/plan/node.h"
 
 /* ---- the target state ---- */
 

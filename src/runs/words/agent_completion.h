@@ -5,7 +5,7 @@
 
 #include "model/update.h"
 
-/* Reads the last report between the two marker lines of core/words.h that is in no fenced block; case does not matter.
+/* Reads the last report between the two marker lines of core/people/words.h that is in no fenced block; case does not matter.
  * `beside`: there is already an update, and only the completion is added to it. False: there is no report, or it is
  * malformed. */
 bool completion_read(struct str reply, bool beside, struct arena *arena, struct update *update);

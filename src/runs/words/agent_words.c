@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "runs/words/agent_words.h"
 
-#include "core/words.h"
+#include "core/people/words.h"
 #include "ops/agent_report.h"
 #include "ops/json.h"
 #include "ops/op.h"

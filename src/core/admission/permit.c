@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Asks an admission for the permits of a goal, and settles what was spent. docs/decisions/0009. */
-#include "core/admission.h"
+#include "core/admission/permit.h"
+#include "core/admission/admission.h"
+#include "core/assignment.h"
+#include "core/effect.h"
 #include "core/plan/graph.h"
 
 /* ---- asking ---- */

@@ -3,8 +3,15 @@
  *
  * The causes and their options are rows of model/cause.c. An answer to any other cause is sent to the agent that
  * asked. */
+#include "core/admission/permit.h"
+#include "core/assignment.h"
+#include "core/check.h"
 #include "core/detect/detect.h"
-#include "core/rules.h"
+#include "core/effect.h"
+#include "core/liveness.h"
+#include "core/people/message.h"
+#include "core/people/question.h"
+#include "core/plan/node.h"
 
 /* ---- whether the work continues ---- */
 

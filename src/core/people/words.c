@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "core/words.h"
+#include "core/people/words.h"
 
 /* How much of each text is sent, in bytes as sent: together less than an instruction may have. */
 enum {

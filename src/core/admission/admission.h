@@ -2,7 +2,7 @@
 /* What an admission sees: everything that bounds its permits, counted from the permits once per step. */
 #pragma once
 
-#include "core/rules.h"
+#include "core/people/question.h"
 
 enum { NOBODY = LIMIT_POLICY_AGENTS }; /* index of an agent that the policy does not know */
 
@@ -77,8 +77,11 @@ enum bound view_bound(const struct admission_view *view, const struct permit *pe
 struct str bound_words(const struct admission_view *view, const struct permit *permit,
                        enum bound bound, int64_t *ret_until);
 
+struct sums sums_make(uint32_t count, struct arena *arena);
 uint64_t sums_get(const struct sums *sums, uint64_t key);
 void sums_add(struct sums *sums, uint64_t key, uint64_t value);
+void sums_raise(struct sums *sums, uint64_t key, uint64_t value);
+uint32_t name_hash(const char *name);
 uint64_t goal_key(struct id goal);
 bool budgets_are_of_goals(
     const struct policy *policy); /* does any budget count each goal separately? */

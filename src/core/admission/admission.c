@@ -1,8 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Decides what a host may begin now: G-14, G-15, and the limits on the supervisor itself. docs/decisions/0009. */
-#include "core/admission.h"
+#include "core/admission/admission.h"
+#include "core/admission/permit.h"
+#include "core/effect.h"
+#include "core/goal.h"
+#include "core/people/question.h"
+#include "core/rules.h"
 
-#include "core/route.h"
+#include "core/people/route.h"
 
 /* ---- the admission aggregate ---- */
 

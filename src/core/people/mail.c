@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Handles messages between those who work on one goal. */
+#include "core/assignment.h"
+#include "core/people/message.h"
 #include "core/rules.h"
 
 static struct str agent_message_id(const struct deciding *d, const struct agent_message *message) {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Budgets of money, tokens and starts: reserved before a run begins, charged when the actual amount is known. */
-#include "core/admission.h"
+#include "core/admission/admission.h"
+#include "core/deciding.h"
 
 enum scope { SCOPE_FLEET, SCOPE_AGENT, SCOPE_TEAM, SCOPE_ACCOUNT, SCOPE_MODEL, SCOPE_GOAL, SCOPES };
 
@@ -15,11 +16,6 @@ static const struct scope_row {
     [SCOPE_MODEL] = {"model", offsetof(struct policy_agent, model)},
     [SCOPE_GOAL] = {"goal", 0},
 };
-
-uint64_t amount_add(uint64_t a, uint64_t b) {
-    uint64_t sum;
-    return __builtin_add_overflow(a, b, &sum) ? UINT64_MAX : sum;
-}
 
 /* Days begin at midnight UTC, hours at the full hour: the start of a window need not be looked up. */
 int64_t budget_since(int64_t window, int64_t now) {

@@ -2,6 +2,9 @@
 /* Decides which work lands next in a workspace: one at a time, in the order of the asks. docs/decisions/0011. */
 #include "model/lane.h"
 #include "base/planted.h"
+#include "core/admission/permit.h"
+#include "core/effect.h"
+#include "core/goal.h"
 #include "core/rules.h"
 
 /* ---- the workspace aggregate ---- */

@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Handles questions: asking them, sending them to people, and applying the answers. */
+#include "core/people/question.h"
 #include "base/planted.h"
-#include "core/route.h"
+#include "core/assignment.h"
+#include "core/people/route.h"
+#include "core/rules.h"
 
 static const int64_t MINUTE = MINUTES(1);
 static const int64_t SNOOZE_MOST = MINUTES(30 * 1440);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "core/route.h"
+#include "core/people/route.h"
+#include "core/effect.h"
 
 static const int64_t HOUR = MINUTES(60);
 static const int64_t DAY = MINUTES(1440);

@@ -3,7 +3,10 @@
  *
  * A thousand agents may need one at the same moment, so each reply is queued first, and sent once admission has room
  * for it. */
-#include "core/rules.h"
+#include "core/admission/permit.h"
+#include "core/assignment.h"
+#include "core/effect.h"
+#include "core/people/message.h"
 
 static struct str reply_rule(enum wording words) {
     switch (words) {
@@ -15,14 +18,6 @@ static struct str reply_rule(enum wording words) {
     case WORDS_MESSAGE: return STR("person.tells");
     default: return STR("handoff.fresh-run");
     }
-}
-
-/* The reply is not needed any more, or its run is over: a new run is told everything. */
-void reply_forget(struct assignment *assignment) {
-    if (assignment->outgoing.next && assignment->wait.on == WAITS_FOR_PERMIT &&
-        assignment->status != ASSIGNMENT_QUEUED)
-        assignment->wait.on = WAITS_FOR_NOTHING;
-    assignment->outgoing.next = WORDS_NONE;
 }
 
 static bool can_hear(const struct deciding *d, const struct assignment *assignment) {

@@ -3,7 +3,7 @@
  * people are sent: C-45. */
 #pragma once
 
-#include "core/rules.h"
+#include "core/deciding.h"
 
 /* ESCALATE-03, ESCALATE-04, ESCALATE-05, ESCALATE-13: does the question go to that channel? */
 bool route_wants(const struct policy *policy, const struct goal *goal,

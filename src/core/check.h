@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Checking and landing work that is reported as done. */
+#pragma once
+
+#include "core/deciding.h"
+
+void done_forget(struct deciding *d, struct assignment *assignment); /* check.c */
+
+/* check.c: checks work that an agent calls done. */
+void work_effect(struct deciding *, struct assignment *assignment, enum effect_kind kind,
+                 struct str rule);
+struct assignment *assignment_waited(struct deciding *, const struct effect_slot *slot);
+void verdict_record(struct deciding *, enum record_type type, const struct assignment *assignment,
+                    struct str rule, struct str verdict);
+void candidate_forget(struct deciding *, struct assignment *assignment);
+void check_begin(struct deciding *, struct assignment *assignment);
+bool check_go_on(struct deciding *, struct assignment *assignment); /* true: it waits for a check */
+
+/* land.c: lands work that passed its checks. */
+void work_passed(struct deciding *, struct assignment *assignment, struct str rule);
+void land_go_on(struct deciding *, struct assignment *assignment);
+void slot_leave(struct deciding *, struct assignment *assignment, struct str why);
+void done_ask(struct deciding *, struct assignment *assignment, struct str summary);
+void landing_ask(struct deciding *, struct assignment *assignment, struct str rule, struct str more,
+                 struct str why); /* "try again" lands it again */
