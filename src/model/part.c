@@ -149,21 +149,6 @@ struct live live_copy(const struct live *live, struct arena *arena) {
     return copy;
 }
 
-static const char *assignment_broken(const struct assignment *assignment, const struct live *live) {
-    if (assignment->status >= ASSIGNMENT_DONE)
-        return "an assignment that is over is still live";
-    if (!plan_node(&live->plan, assignment->node))
-        return "an assignment without a node";
-    if (assignment->status == ASSIGNMENT_BLOCKED && assignment->wait.reason[0] == 0)
-        return "a blocked assignment does not say why"; /* ASSIGN-07 */
-    if (assignment->status != ASSIGNMENT_QUEUED && assignment->agent[0] == 0)
-        return "an assignment was sent to nobody";
-    if (assignment->wait.question &&
-        !questions_find(&live->questions, assignment->wait.question - 1))
-        return "an assignment waits for a question that there is not";
-    return NULL;
-}
-
 const char *live_broken(const struct live *live, const struct goal *goal) {
     uint32_t asked = 0;
     for (uint32_t i = 0; i < live->assignments.count; i++) {

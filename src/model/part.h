@@ -88,6 +88,8 @@ void live_pack(struct live *to, const struct live *from, void *room);
 
 /* The first broken invariant in words, or NULL. Runs after every step. */
 const char *live_broken(const struct live *live, const struct goal *goal);
+/* The same for one open assignment, part by part: assignment_broken.c. */
+const char *assignment_broken(const struct assignment *assignment, const struct live *live);
 
 /* A change that a step makes to one part. */
 struct part_change {

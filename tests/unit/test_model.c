@@ -2796,6 +2796,60 @@ static void test_a_goal_says_which_promise_is_broken(void **state) {
            goal.effects.open[2].run_host = 0);
 }
 
+static void assignment_breaks(const char *promise, const struct assignment *assignment) {
+    struct node node = {.n = 3};
+    struct question question = {.n = 5};
+    struct live live = {.plan = {&node, 1}, .questions = {&question, 1}};
+    const char *broken = assignment_broken(assignment, &live);
+    if (!promise)
+        check(!broken, "%s", broken);
+    else
+        check(broken && strcmp(broken, promise) == 0, "%s, not %s", promise,
+              broken ? broken : "nothing");
+}
+
+#define ASSIGNMENT_BREAKS(promise, ...) \
+    do { \
+        struct assignment assignment = {.node = 3, .agent = "auto-1", .wait.question = 6}; \
+        __VA_ARGS__; \
+        assignment_breaks(promise, &assignment); \
+    } while (0)
+
+static void test_an_assignment_says_which_promise_is_broken(void **state) {
+    (void)state;
+    ASSIGNMENT_BREAKS(NULL, (void)0);
+    ASSIGNMENT_BREAKS("an assignment that is over is still live",
+                      assignment.status = ASSIGNMENT_DONE);
+    ASSIGNMENT_BREAKS("an assignment without a node", assignment.node = 4);
+    ASSIGNMENT_BREAKS("an assignment was sent to nobody", assignment.status = ASSIGNMENT_ACTIVE;
+                      assignment.agent[0] = 0);
+    ASSIGNMENT_BREAKS("an assignment was sent something of no known kind",
+                      assignment.delivery.words = WORDSES);
+    ASSIGNMENT_BREAKS("a dispatch that was never made has an outcome",
+                      assignment.delivery.result = DELIVERY_OK);
+    ASSIGNMENT_BREAKS("an assignment is to be sent something of no known kind",
+                      assignment.outgoing.next = WORDSES);
+    ASSIGNMENT_BREAKS("a message that its agent has not received is gone",
+                      assignment.outgoing.undelivered = WORDS_ANSWER);
+    ASSIGNMENT_BREAKS("more was settled than used", assignment.usage.settled_cost = 1);
+    ASSIGNMENT_BREAKS("a run used more than its assignment", assignment.usage.run_tokens = 1);
+    ASSIGNMENT_BREAKS("an assignment stands on no rung of the ladder",
+                      assignment.recovery.rung = RUNGS);
+    ASSIGNMENT_BREAKS("an assignment stands below its first rung",
+                      assignment.recovery.first = RUNG_ASK);
+    ASSIGNMENT_BREAKS("a blocked assignment does not say why",
+                      assignment.status = ASSIGNMENT_BLOCKED);
+    ASSIGNMENT_BREAKS("an assignment waits for a question that there is not",
+                      assignment.wait.question = 7);
+    ASSIGNMENT_BREAKS("an assignment waits for nothing known", assignment.wait.on = WAIT_COUNT);
+    ASSIGNMENT_BREAKS("the slot of an assignment is in no known state",
+                      assignment.slot.state = SLOT_STATES);
+    ASSIGNMENT_BREAKS("an assignment without a slot has asked for one", assignment.slot.host = 1);
+    ASSIGNMENT_BREAKS("a candidate is approved or checked that there is not",
+                      assignment.check.approved = 1);
+    ASSIGNMENT_BREAKS("more than all of it is done", assignment.progress.percent = 102);
+}
+
 static void test_a_whole_goal_breaks_nothing(void **state) {
     (void)state;
     struct goal goal = goal_whole();
@@ -3029,6 +3083,7 @@ int main(void) {
         cmocka_unit_test(test_errors_say_what_happened_and_what_to_do_next),
         cmocka_unit_test(test_error_codes_on_the_wire_are_stable),
         cmocka_unit_test(test_a_goal_says_which_promise_is_broken),
+        cmocka_unit_test(test_an_assignment_says_which_promise_is_broken),
         cmocka_unit_test(test_a_whole_goal_breaks_nothing),
         cmocka_unit_test(test_a_goal_finds_its_effects_and_its_deadline),
         cmocka_unit_test(test_a_goal_shows_one_word_to_people),

@@ -5,6 +5,7 @@
 #include "model/verification.h"
 #include "play.h"
 
+#include "core/liveness.h"
 #include "core/people/route.h"
 
 enum { OUTPUT_MOST = 4096 };
