@@ -177,6 +177,13 @@ static void assignment_add(struct furnishing *f, const struct node *node, uint32
     assignment.node = node->n;
     assignment.status = ASSIGNMENT_STALLED;
     assignment.wait.question = 0;
+    assignment.usage.tokens = assignment.usage.cost = INT64_MAX;
+    assignment.recovery.rung = RUNG_ASK;
+    assignment.delivery.words = WORDS_TASK;
+    assignment.delivery.dispatch = 1;
+    snprintf(assignment.check.commit, sizeof assignment.check.commit, "%040u", n);
+    assignment.slot.state = SLOT_HELD;
+    assignment.progress.percent %= 101;
     snprintf(assignment.agent, sizeof assignment.agent, "auto-1");
     assignment.delivery.handoff = text_add(f, shape_encode(&HANDOFF, &handoff, &f->world->arena));
     assignment.outgoing.text = text_add(f, STR("it said so"));
