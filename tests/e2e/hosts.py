@@ -462,17 +462,17 @@ def two_daemons_under_one_number_do_not_fight(at):
     two = at.start("two")
     at.number(two)
     wait_until("the first one knows", lambda: not one.health().get("joined"), 10)
-    wait_until("it says why", lambda: "another daemon" in one.health().get("trouble", ""), 10)
+    wait_until("it says why", lambda: "another running daemon" in one.health().get("trouble", ""), 10)
     before = at.epochs()
     time.sleep(3 * LEASE)
     assert at.epochs() == before, f"they fight: {before} {at.epochs()}"
     assert two.health()["joined"] and not one.health()["joined"]
     shown = subprocess.run([str(OVERSEER), "--socket", str(one.socket), "status"], capture_output=True, text=True, check=False,
                            env={**os.environ, "HOME": str(at.folder)})
-    assert "another daemon" in shown.stdout + shown.stderr, shown
+    assert "another running daemon" in shown.stdout + shown.stderr, shown
     examined = subprocess.run([str(OVERSEER), "--socket", str(one.socket), "doctor"], capture_output=True, text=True, check=False,
                               env={**os.environ, "HOME": str(at.folder), "OVERSEER_CONFIG": "/dev/null"})
-    assert "another daemon" in examined.stdout + examined.stderr, examined
+    assert "another running daemon" in examined.stdout + examined.stderr, examined
     two.kill()
     assert at.number(one, 20) == 1
 
