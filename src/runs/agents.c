@@ -299,7 +299,7 @@ static void spawn_one(struct agents *agents, const struct effect *effect, struct
             run_tell(agents, run_add(agents, effect, driver, &spec, arena), effect, WORDS_TASK,
                      arena);
         ended->to = DELIVERY_ACCEPTED;
-        ended->describe.title =
+        ended->outcome.reference =
             arena_format(arena, "agent:%.*s:%u", STR_ARG(effect->agent), effect->n + 1);
     }
 }
