@@ -6,12 +6,14 @@
 
 static const struct field FIELDS[] = {
     F("path", FIELD_TEXT, 1, path, LIMIT_LINE, FIELD_REQUIRED,
-      "a regular file, from the top of the worktree"),
-    F("json", FIELD_FLAG, 2, json, 0, 0, "it is valid JSON"),
-    F("minItems", FIELD_U32, 3, min_items, 0, 0, "it is a list of at least so many; needs json"),
+      "path of a regular file, relative to the top of the worktree"),
+    F("json", FIELD_FLAG, 2, json, 0, 0, "whether it must be valid JSON"),
+    F("minItems", FIELD_U32, 3, min_items, 0, 0,
+      "minimum number of items; the file must be a list; needs json"),
     {"requiredKeys", FIELD_TEXTS, 4, FIELD_OF(artifact, keys), LIMIT_NAME, 0, NULL,
-     "it is a list, and each item an object that has these; needs json", LIMIT_ARTIFACT_KEYS, NULL},
-    F("minBytes", FIELD_UINT, 5, min_bytes, 0, 0, "how long it is at least"),
+     "keys of each item; the file must be a list of objects; needs json", LIMIT_ARTIFACT_KEYS,
+     NULL},
+    F("minBytes", FIELD_UINT, 5, min_bytes, 0, 0, "minimum size, in bytes"),
 };
 const struct shape ARTIFACT = SHAPE_OF(artifact, "artifact", 1, FIELDS);
 

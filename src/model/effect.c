@@ -6,8 +6,8 @@
     { name, type, number, FIELD_OF(effect, member), cap, 0, NULL, text, 0, NULL }
 
 static const struct field COMMAND[] = {
-    F("command", FIELD_TEXT, 1, command, LIMIT_COMMAND, "for /bin/sh -c"),
-    F("within", FIELD_INT, 2, within, 0, "microseconds it may take"),
+    F("command", FIELD_TEXT, 1, command, LIMIT_COMMAND, "command for /bin/sh -c"),
+    F("within", FIELD_INT, 2, within, 0, "time limit, in microseconds"),
 };
 
 static const char *const WORDS[WORDSES] = {"none",     "task",  "nudge",  "block",    "answer",
@@ -16,42 +16,48 @@ const struct names WORDS_NAMES = NAMES_OF(WORDS);
 
 /* One shape for all effects on an agent. */
 static const struct field AGENT[] = {
-    F("within", FIELD_INT, 1, within, 0, "microseconds it may take"),
-    F("charge", FIELD_U32, 2, assignment, 0, "which assignment"),
-    F("agent", FIELD_TEXT, 3, agent, LIMIT_AGENT, "who"),
-    F("session", FIELD_TEXT, 4, session, LIMIT_SESSION, "where"),
-    F("model", FIELD_TEXT, 5, model, LIMIT_AGENT, "with which model"),
-    F("account", FIELD_TEXT, 6, account, LIMIT_AGENT, "on whose quota"),
-    F("run", FIELD_U32, 7, run, 0, "the run, from 1"),
-    F("dispatch", FIELD_U32, 8, dispatch, 0, "the dispatch that is looked for, from 1"),
-    F("sample", FIELD_U32, 9, sample, 0, "messages to read"),
-    F("text", FIELD_HASH, 10, text, 0, "of the node's words"),
-    F("handoff", FIELD_HASH, 11, handoff, 0, "of the handoff"),
-    F("said", FIELD_HASH, 12, outgoing, 0, "of words that go with it"),
-    {"words", FIELD_ENUM, 13, FIELD_OF(effect, words), 0, 0, &WORDS_NAMES, "what is asked for", 0,
+    F("within", FIELD_INT, 1, within, 0, "time limit, in microseconds"),
+    F("charge", FIELD_U32, 2, assignment, 0, "ordinal of the assignment"),
+    F("agent", FIELD_TEXT, 3, agent, LIMIT_AGENT, "name of the agent"),
+    F("session", FIELD_TEXT, 4, session, LIMIT_SESSION, "key of the session"),
+    F("model", FIELD_TEXT, 5, model, LIMIT_AGENT, "model of the agent"),
+    F("account", FIELD_TEXT, 6, account, LIMIT_AGENT, "account whose quota it uses"),
+    F("run", FIELD_U32, 7, run, 0, "ordinal + 1 of the effect that started the run"),
+    F("dispatch", FIELD_U32, 8, dispatch, 0,
+      "ordinal + 1 of the effect that names the dispatch; 0: itself; look: none in particular"),
+    F("sample", FIELD_U32, 9, sample, 0, "look: maximum number of messages to read"),
+    F("text", FIELD_HASH, 10, text, 0, "hash of the node's text"),
+    F("handoff", FIELD_HASH, 11, handoff, 0, "hash of the handoff that goes with it"),
+    F("said", FIELD_HASH, 12, outgoing, 0, "hash of the text that goes with it"),
+    {"words", FIELD_ENUM, 13, FIELD_OF(effect, words), 0, 0, &WORDS_NAMES, "kind of the text", 0,
      NULL},
-    F("node", FIELD_TEXT, 14, node, LIMIT_NODE_ID, "which node"),
-    F("commit", FIELD_TEXT, 15, candidate.commit, LIMIT_COMMIT, "which commit"),
-    F("start", FIELD_HASH, 16, start, 0, "of what it was first started with"),
-    F("permits", FIELD_U32, 17, permits, 0, "an answer to what it asks permission for"),
+    F("node", FIELD_TEXT, 14, node, LIMIT_NODE_ID, "id of the node"),
+    F("commit", FIELD_TEXT, 15, candidate.commit, LIMIT_COMMIT,
+      "land: the candidate commit that passed its checks"),
+    F("start", FIELD_HASH, 16, start, 0,
+      "spawn: hash of the BEGINNING to start with again; zero: as the settings say"),
+    F("permits", FIELD_U32, 17, permits, 0,
+      "send: answer to a permission request: enum permission"),
     F("onto", FIELD_TEXT, 20, candidate.onto, LIMIT_COMMIT,
-      "the target's tip that it was built on"),
+      "land: tip of the target that the candidate was built on"),
     F("snapshot", FIELD_TEXT, 21, candidate.snapshot, LIMIT_COMMIT,
-      "what the candidate is built from"),
+      "check: snapshot to build the candidate from again; empty: from the worktree"),
     F("conflict", FIELD_TEXT, 22, candidate.conflict, LIMIT_COMMIT,
-      "the conflict that was told of"),
-    F("digest", FIELD_HASH, 23, candidate.digest, 0, "how the candidate was checked"),
-    F("orphanAfter", FIELD_INT, 18, orphan_after, 0, "how long its hold waits for its host"),
+      "check: name of the conflict that was reported to its agent"),
+    F("digest", FIELD_HASH, 23, candidate.digest, 0,
+      "land: digest of the VERIFICATION of the candidate"),
+    F("orphanAfter", FIELD_INT, 18, orphan_after, 0,
+      "spawn: how long its hold waits for its host, in microseconds"),
 };
 
 static const struct field TELL[] = {
-    F("to", FIELD_ID, 1, to, 0, "for whom"),
-    F("body", FIELD_BYTES, 2, body, LIMIT_SIGNAL_BODY, "the signal"),
+    F("to", FIELD_ID, 1, to, 0, "id of the recipient"),
+    F("body", FIELD_BYTES, 2, body, LIMIT_SIGNAL_BODY, "the encoded signal"),
 };
 
 static const struct field SAY[] = {
-    F("within", FIELD_INT, 1, within, 0, "microseconds it may take"),
-    F("body", FIELD_BYTES, 2, body, LIMIT_BODY, "the notice"),
+    F("within", FIELD_INT, 1, within, 0, "time limit, in microseconds"),
+    F("body", FIELD_BYTES, 2, body, LIMIT_BODY, "the encoded notice"),
 };
 
 const struct effect_row EFFECTS[EFFECT_KINDS] = {

@@ -21,8 +21,8 @@ struct pace {
     int64_t since;   /* start of the minute in which disruptive actions are counted */
     uint32_t struck; /* assignments acted against in that minute: compared with the allowed share */
     uint32_t suspended;  /* 1: too much at once; a person was asked */
-    int64_t released_at; /* a person allowed everything that was requested until then */
-    int64_t alone_at;    /* a person rejected everything that was requested until then */
+    int64_t released_at; /* a person allowed the disruptive actions requested until then */
+    int64_t alone_at;    /* a person rejected the disruptive actions requested until then */
 };
 
 /* The chain of its records. */

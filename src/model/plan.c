@@ -13,27 +13,26 @@
 #define WORDS(of, in) \
     NAMED("name", FIELD_TEXT, 16, of, in name, LIMIT_NAME, FIELD_REQUIRED, NULL, \
           "what it is called"), \
-        NAMED("objective", FIELD_TEXT, 17, of, in objective, LIMIT_PROSE, 0, NULL, \
-              "what it is for"), \
+        NAMED("objective", FIELD_TEXT, 17, of, in objective, LIMIT_PROSE, 0, NULL, "its purpose"), \
         NAMED("expectedOutcome", FIELD_TEXT, 18, of, in outcome, LIMIT_PROSE, 0, NULL, \
               "the expected outcome"), \
         LIST("acceptanceCriteria", 19, of, in criteria, LIMIT_LINE, FIELD_REQUIRED, LIMIT_LINES, \
              "how to check that it is done"), \
         NAMED("definitionOfDone", FIELD_TEXT, 20, of, in definition_of_done, LIMIT_PROSE, 0, NULL, \
-              "the same, in prose"), \
+              "definition of done, in prose"), \
         NAMED("suggestedAgentId", FIELD_TEXT, 21, of, in agent, LIMIT_NAME, 0, NULL, \
-              "who should do it"), \
+              "the agent that should do it"), \
         NAMED("suggestedAgentType", FIELD_TEXT, 22, of, in agent_type, LIMIT_NAME, 0, NULL, \
-              "or what kind of agent"), \
+              "the kind of agent that should do it"), \
         LIST("requiredTools", 23, of, in tools, LIMIT_NAME, 0, LIMIT_LINES, \
              "tools or capabilities it needs"), \
         NAMED("estimatedEffort", FIELD_TEXT, 24, of, in effort, LIMIT_TAG, 0, NULL, \
-              "how long it may take: 30m, 2h, 3d"), \
+              "estimated effort: 30m, 2h, 3d"), \
         NAMED("riskLevel", FIELD_ENUM, 25, of, in risk, 0, 0, &RISK_NAMES, "low, med or high"), \
         LIST("scopePaths", 26, of, in scope_paths, LIMIT_NAME, 0, LIMIT_LINES, \
              "the only files that it may touch"), \
         LIST("toolsAllow", 27, of, in allow, LIMIT_NAME, 0, LIMIT_LINES, \
-             "the only tools for it, of those that its agent has"), \
+             "the only tools of its agent that it may use"), \
         LIST("toolsDeny", 28, of, in deny, LIMIT_NAME, 0, LIMIT_LINES, \
              "tools that it may not use"), \
         {"artifacts", \
@@ -47,24 +46,25 @@
          LIMIT_ARTIFACTS, \
          &ARTIFACT}, \
         NAMED("completionReport", FIELD_FLAG, 30, of, in completion_report, 0, 0, NULL, \
-              "its agent is asked to report completion"), \
+              "whether its agent is asked to report completion"), \
         NAMED("progressReporting", FIELD_FLAG, 31, of, in progress_reporting, 0, 0, NULL, \
-              "its agent is asked to report progress"), \
+              "whether its agent is asked to report progress"), \
         NAMED("requireCompletionReport", FIELD_FLAG, 32, of, in require_report, 0, 0, NULL, \
-              "it is not done unless report_completion is its agent's last tool call"), \
+              "whether it is done only if report_completion is its agent's last tool call"), \
         NAMED( \
             "onFailure", FIELD_ENUM, 33, of, in on_failure, 0, 0, &ON_FAILURE_NAMES, \
             "when its checks fail: mend (its agent is told and continues), retry_once, escalate or " \
             "fail"), \
         NAMED("verificationTimeoutMs", FIELD_U32, 34, of, in check_within, 0, 0, NULL, \
-              "how long checking its artifacts may take; 0: 30000")
+              "time limit for checking its artifacts, in milliseconds; 0: 30000")
 
 static const struct field TEXT_FIELDS[] = {WORDS(node_text, )};
 const struct shape NODE_TEXT = SHAPE_OF(node_text, "node_text", 1, TEXT_FIELDS);
 
 static const struct field ROW_FIELDS[] = {
-    NAMED("id", FIELD_TEXT, 1, plan_row, id, LIMIT_NODE_ID, 0, NULL, "unique in the goal"),
-    NAMED("parentId", FIELD_TEXT, 2, plan_row, parent, LIMIT_NODE_ID, 0, NULL, "the node above it"),
+    NAMED("id", FIELD_TEXT, 1, plan_row, id, LIMIT_NODE_ID, 0, NULL, "its id, unique in the goal"),
+    NAMED("parentId", FIELD_TEXT, 2, plan_row, parent, LIMIT_NODE_ID, 0, NULL,
+          "id of its parent node"),
     NAMED("tier", FIELD_ENUM, 3, plan_row, tier, 0, 0, &TIER_NAMES, "phase, task or subtask"),
     LIST("dependsOn", 4, plan_row, depends_on, LIMIT_NODE_ID, 0, LIMIT_DEPENDS,
          "nodes that must be done before it"),
@@ -77,61 +77,69 @@ static const struct field PLAN_FIELDS[] = {{"nodes", FIELD_ROWS, 1, FIELD_OF(pla
 const struct shape PLAN_TEXT = SHAPE_OF(plan_text, "plan", 1, PLAN_FIELDS);
 
 static const struct field NODE_FIELDS[] = {
-    NAMED("id", FIELD_NAME, 1, node, id, LIMIT_NODE_ID, 0, NULL, "unique in the goal"),
+    NAMED("id", FIELD_NAME, 1, node, id, LIMIT_NODE_ID, 0, NULL, "its id, unique in the goal"),
     NAMED("parent", FIELD_U32, 2, node, parent, 0, FIELD_HIDDEN, NULL,
-          "ordinal + 1 of the node above"),
+          "ordinal + 1 of its parent node; 0: a phase"),
     NAMED("tier", FIELD_ENUM, 3, node, tier, 0, 0, &TIER_NAMES, "phase, task or subtask"),
-    NAMED("status", FIELD_ENUM, 4, node, status, 0, 0, &NODE_STATUS_NAMES, "where it stands"),
+    NAMED("status", FIELD_ENUM, 4, node, status, 0, 0, &NODE_STATUS_NAMES, "its status"),
     NAMED("place", FIELD_U32, 5, node, place, 0, FIELD_HIDDEN, NULL, "order among its siblings"),
-    NAMED("pinned", FIELD_FLAG, 6, node, pinned, 0, 0, NULL, "set against its children"),
-    NAMED("retired", FIELD_FLAG, 7, node, retired, 0, 0, NULL, "no longer in the plan"),
-    NAMED("blockedBy", FIELD_ENUM, 8, node, blocked, 0, 0, &BLOCKED_NAMES, "why it cannot go on"),
-    NAMED("effortMinutes", FIELD_U32, 9, node, effort, 0, 0, NULL, "how long it may take"),
-    NAMED("createdAt", FIELD_TIME, 10, node, times.created_at, 0, 0, NULL, "when it was planned"),
-    NAMED("updatedAt", FIELD_TIME, 11, node, times.updated_at, 0, 0, NULL, "when it last changed"),
-    NAMED("startedAt", FIELD_TIME, 12, node, times.started_at, 0, 0, NULL, "when work on it began"),
+    NAMED("pinned", FIELD_FLAG, 6, node, pinned, 0, 0, NULL,
+          "whether its status was set against its children"),
+    NAMED("retired", FIELD_FLAG, 7, node, retired, 0, 0, NULL,
+          "whether it is no longer in the plan"),
+    NAMED("blockedBy", FIELD_ENUM, 8, node, blocked, 0, 0, &BLOCKED_NAMES, "what blocks it"),
+    NAMED("effortMinutes", FIELD_U32, 9, node, effort, 0, 0, NULL,
+          "estimated effort, in minutes; 0: unknown"),
+    NAMED("createdAt", FIELD_TIME, 10, node, times.created_at, 0, 0, NULL, "time of its creation"),
+    NAMED("updatedAt", FIELD_TIME, 11, node, times.updated_at, 0, 0, NULL,
+          "time of its last change"),
+    NAMED("startedAt", FIELD_TIME, 12, node, times.started_at, 0, 0, NULL,
+          "time at which work on it began"),
     NAMED("endedAt", FIELD_TIME, 13, node, times.ended_at, 0, 0, NULL,
-          "when it was done or cancelled"),
-    NAMED("textHash", FIELD_HASH, 14, node, text, 0, FIELD_HIDDEN, NULL, "of its words"),
+          "time at which it was done or cancelled"),
+    NAMED("textHash", FIELD_HASH, 14, node, text, 0, FIELD_HIDDEN, NULL, "hash of its text"),
     NAMED("whyHash", FIELD_HASH, 15, node, why, 0, FIELD_HIDDEN, NULL,
-          "of the words behind blockedBy"),
+          "hash of the text that explains blockedBy"),
     {"depends", FIELD_U32S, 16, FIELD_OF(node, depends), FIELD_OF(node, depend_count), FIELD_HIDDEN,
-     NULL, "ordinals of what it waits for", LIMIT_DEPENDS, NULL},
+     NULL, "ordinals of its dependencies", LIMIT_DEPENDS, NULL},
     NAMED("queuedAt", FIELD_TIME, 17, node, times.queued_at, 0, 0, NULL,
-          "when it last became ready"),
+          "time at which it last became ready"),
     NAMED("agentId", FIELD_NAME, 18, node, agent, LIMIT_AGENT, FIELD_HIDDEN, NULL,
-          "who should do it"),
+          "the agent that should do it"),
     NAMED("role", FIELD_NAME, 19, node, role, LIMIT_AGENT, FIELD_HIDDEN, NULL,
-          "or what kind of agent"),
-    NAMED("attempts", FIELD_U32, 20, node, attempts, 0, 0, NULL, "how often it was sent"),
+          "the kind of agent that should do it"),
+    NAMED("attempts", FIELD_U32, 20, node, attempts, 0, 0, NULL,
+          "number of dispatches for it, by all agents"),
     NAMED("startHash", FIELD_HASH, 30, node, start, 0, FIELD_HIDDEN, NULL,
-          "what it was first started with"),
+          "hash of the BEGINNING that it was started with"),
     NAMED("contract", FIELD_FLAG, 31, node, contract.given, 0, FIELD_HIDDEN, NULL,
-          "its words name artifacts"),
+          "whether its text says what is checked"),
     NAMED("completion", FIELD_U32, 32, node, result.completion, 0, FIELD_HIDDEN, NULL,
-          "how its agent said it ended, from 1"),
+          "how it ended, as its agent reported: enum completion + 1; 0: not reported"),
     NAMED("confidence", FIELD_U32, 33, node, result.confidence, 0, FIELD_HIDDEN, NULL,
-          "and how sure it was, from 1"),
+          "confidence of that report: enum confidence + 1; 0: not reported"),
     NAMED("reportHash", FIELD_HASH, 34, node, result.report, 0, FIELD_HIDDEN, NULL,
-          "of its report of that"),
+          "hash of the UPDATE that reported its end"),
     NAMED("proof", FIELD_ENUM, 35, node, result.proof, 0, FIELD_HIDDEN, &PROOF_NAMES,
-          "what the word done rests on"),
+          "what its status done is based on"),
     NAMED("landedHash", FIELD_HASH, 36, node, result.landed, 0, FIELD_HIDDEN, NULL,
-          "of where it is"),
+          "hash of the place where it landed: a ref, a pull request"),
     NAMED("whenItFails", FIELD_ENUM, 37, node, contract.on_failure, 0, FIELD_HIDDEN,
-          &ON_FAILURE_NAMES, "what follows if it does not pass"),
+          &ON_FAILURE_NAMES, "what follows if its checks fail"),
     NAMED("wantsReport", FIELD_FLAG, 38, node, contract.wants_report, 0, FIELD_HIDDEN, NULL,
-          "its agent has to report its end"),
+          "whether its agent has to report its end"),
     NAMED("verdictHash", FIELD_HASH, 39, node, result.verdict, 0, FIELD_HIDDEN, NULL,
-          "of what its checks said last"),
-    NAMED("run", FIELD_U32, 40, node, run.effect, 0, FIELD_HIDDEN, NULL, "its newest run, from 1"),
-    NAMED("runHost", FIELD_U32, 41, node, run.host, 0, 0, NULL, "the host of that run"),
+          "hash of its newest VERIFICATION"),
+    NAMED("run", FIELD_U32, 40, node, run.effect, 0, FIELD_HIDDEN, NULL,
+          "ordinal + 1 of the effect that started its newest run"),
+    NAMED("runHost", FIELD_U32, 41, node, run.host, 0, 0, NULL,
+          "the host of its newest run; 0: no run, or its end is known"),
     NAMED("orphanAfter", FIELD_INT, 42, node, run.orphan_after, 0, FIELD_HIDDEN, NULL,
-          "when that run is frozen without its host"),
+          "microseconds from the end of its host's lease until that run is frozen"),
     NAMED("aloneAt", FIELD_TIME, 43, node, run.alone_at, 0, 0, NULL,
-          "its host is lost: when another run may start"),
+          "if that host is lost: time before which no other run starts; 0: not lost"),
     NAMED("lostRun", FIELD_U32, 44, node, run.lost, 0, FIELD_HIDDEN, NULL,
-          "the newest run whose host was lost, from 1"),
+          "ordinal + 1 of the effect that started the newest run whose host was lost"),
 };
 const struct shape NODE = SHAPE_OF(node, "node", 1, NODE_FIELDS);
 

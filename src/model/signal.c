@@ -10,141 +10,166 @@ enum { SIGNAL_ENCODING = 1 };
     { name, FIELD_ENUM, number, FIELD_OF(signal, member), 0, 0, names, text, 0, NULL }
 
 static const struct field COMMON[] = {
-    F("source", FIELD_ID, 1, source, 0, "names the happening"),
-    F("goal", FIELD_ID, 2, goal, 0, "whom it concerns"),
-    F("at", FIELD_TIME, 3, at, 0, "when"),
-    F("keyed", FIELD_U32, 4, once.keyed, 0, "1: the sender may repeat it"),
-    F("actor", FIELD_TEXT, 5, sender.actor, LIMIT_ACTOR, "who"),
-    E("by", 6, sender.by, &WHO_NAMES, "as what"),
-    F("traceId", FIELD_TEXT, 7, sender.trace, LIMIT_KEY, "of a causal chain"),
+    F("source", FIELD_ID, 1, source, 0,
+      "id of the event: the same event always has the same source"),
+    F("goal", FIELD_ID, 2, goal, 0, "id of the goal"),
+    F("at", FIELD_TIME, 3, at, 0, "time of the signal: the current time of the decision"),
+    F("keyed", FIELD_U32, 4, once.keyed, 0,
+      "1: the sender may repeat it, so its source is remembered"),
+    F("actor", FIELD_TEXT, 5, sender.actor, LIMIT_ACTOR, "name of the sender"),
+    E("by", 6, sender.by, &WHO_NAMES, "kind of the sender"),
+    F("traceId", FIELD_TEXT, 7, sender.trace, LIMIT_KEY,
+      "trace id of a causal chain, passed through"),
     F("key", FIELD_ID, 8, once.key, 0, "the caller's key, which names one source"),
-    F("before", FIELD_ID, 9, once.before, 0, "its source as older builds name it"),
+    F("before", FIELD_ID, 9, once.before, 0,
+      "its source as named by builds that do not know the key"),
 };
 
 static const struct field CREATE[] = {
-    F("title", FIELD_TEXT, 16, describe.title, LIMIT_TITLE, "what is wanted, in a line"),
-    F("command", FIELD_TEXT, 17, describe.command, LIMIT_COMMAND, "what to run"),
+    F("title", FIELD_TEXT, 16, describe.title, LIMIT_TITLE, "one line that says what is wanted"),
+    F("command", FIELD_TEXT, 17, describe.command, LIMIT_COMMAND, "command to run"),
     F("body", FIELD_BYTES, 18, body, LIMIT_BODY, "its definition"),
     F("tags", FIELD_BYTES, 19, describe.tags, LIMIT_TAGS *(LIMIT_TAG + 8), "its tags"),
-    E("priority", 20, describe.priority, &PRIORITY_NAMES, "how urgent it is"),
-    F("host", FIELD_U32, 21, host, 0, "whose it is to be"),
+    E("priority", 20, describe.priority, &PRIORITY_NAMES, "its priority"),
+    F("host", FIELD_U32, 21, host, 0, "the host that is to own it"),
 };
 static const struct field CLOCK[] = {
-    F("stepped", FIELD_INT, 16, stepped, 0, "by how much, in microseconds"),
+    F("stepped", FIELD_INT, 16, stepped, 0, "microseconds by which to move the stored times"),
 };
 static const struct field REPORT[] = {
-    F("text", FIELD_TEXT, 16, text, LIMIT_REPORT, "what is said"),
+    F("text", FIELD_TEXT, 16, text, LIMIT_REPORT, "text of the report"),
 };
 static const struct field CLAIM[] = {
-    F("effect", FIELD_U32, 16, effect, 0, "its ordinal in the goal"),
-    F("host", FIELD_U32, 17, host, 0, "who wants to carry it out"),
+    F("effect", FIELD_U32, 16, effect, 0, "ordinal of the effect in the goal"),
+    F("host", FIELD_U32, 17, host, 0, "the host that wants to carry it out"),
 };
 static const struct field ENDED[] = {
-    F("effect", FIELD_U32, 16, effect, 0, "its ordinal in the goal"),
-    F("exit", FIELD_INT, 17, exit, 0, "exit status, -1: not started"),
+    F("effect", FIELD_U32, 16, effect, 0, "ordinal of the effect in the goal"),
+    F("exit", FIELD_INT, 17, exit, 0, "exit status; -1: it could not be started"),
     {"text", FIELD_TEXT, 18, FIELD_OF(signal, text), LIMIT_OUTPUT, FIELD_TAIL, NULL,
      "the tail of its output", 0, NULL},
     F("result", FIELD_U32, 19, to, 0,
-      "of a send: enum delivery; of a message: enum channel_result"),
-    F("body", FIELD_BYTES, 20, body, LIMIT_BODY, "of a look: a SIGHTING; of a spawn: a BEGINNING"),
-    F("until", FIELD_TIME, 21, until, 0, "when it may be tried again"),
-    F("session", FIELD_TEXT, 22, outcome.reference, LIMIT_SESSION, "of a spawn: where it runs"),
-    F("sandbox", FIELD_TEXT, 23, outcome.sandbox, LIMIT_SANDBOX, "of a spawn: what holds it"),
-    F("scope", FIELD_TEXT, 24, outcome.scope, LIMIT_SANDBOX, "of a spawn: who sees to its tools"),
-    F("limits", FIELD_TEXT, 25, outcome.limits, LIMIT_LIMITS, "of a spawn: what it may use"),
+      "spawn, send: enum delivery; check: enum checked; land: enum landed; say: enum hearing"),
+    F("body", FIELD_BYTES, 20, body, LIMIT_BODY,
+      "look: an OBSERVATION; spawn: a BEGINNING; check: a VERIFICATION"),
+    F("until", FIELD_TIME, 21, until, 0, "time before which it is not tried again"),
+    F("session", FIELD_TEXT, 22, outcome.reference, LIMIT_SESSION,
+      "spawn, send: the session; check: the candidate or the conflict; land: where it landed; "
+      "say: the service's reference"),
+    F("sandbox", FIELD_TEXT, 23, outcome.sandbox, LIMIT_SANDBOX, "spawn: what confines the run"),
+    F("scope", FIELD_TEXT, 24, outcome.scope, LIMIT_SANDBOX,
+      "spawn: whether its tool scope is enforced"),
+    F("limits", FIELD_TEXT, 25, outcome.limits, LIMIT_LIMITS, "spawn: resource limits of the run"),
 };
 static const struct field LOST[] = {
-    F("effect", FIELD_U32, 16, effect, 0, "its ordinal in the goal"),
-    F("host", FIELD_U32, 17, host, 0, "the one that had claimed it and knows that it never began"),
+    F("effect", FIELD_U32, 16, effect, 0, "ordinal of the effect in the goal"),
+    F("host", FIELD_U32, 17, host, 0, "the host that claimed it and knows that it never began"),
 };
 static const struct field UPDATE[] = {
-    F("title", FIELD_TEXT, 16, describe.title, LIMIT_TITLE, "new; empty: as it was"),
-    F("body", FIELD_BYTES, 18, body, LIMIT_BODY, "the new definition; empty: as it was"),
+    F("title", FIELD_TEXT, 16, describe.title, LIMIT_TITLE, "new title; empty: unchanged"),
+    F("body", FIELD_BYTES, 18, body, LIMIT_BODY, "new definition; empty: unchanged"),
     F("tags", FIELD_BYTES, 19, describe.tags, LIMIT_TAGS *(LIMIT_TAG + 8),
-      "new; empty: as they were"),
-    E("priority", 20, describe.priority, &PRIORITY_NAMES, "how urgent it is"),
-    F("base", FIELD_HASH, 22, describe.base, 0, "of the definition that was read"),
-    F("keepsPriority", FIELD_FLAG, 24, to, 0, "the priority stays as it was"),
-    F("reason", FIELD_TEXT, 23, reason, LIMIT_REASON, "why"),
+      "new tags; empty: unchanged"),
+    E("priority", 20, describe.priority, &PRIORITY_NAMES, "its priority"),
+    F("base", FIELD_HASH, 22, describe.base, 0,
+      "hash of the definition that the update is based on"),
+    F("keepsPriority", FIELD_FLAG, 24, to, 0, "whether the priority stays unchanged"),
+    F("reason", FIELD_TEXT, 23, reason, LIMIT_REASON, "the reason"),
 };
 static const struct field MOVE[] = {
-    F("to", FIELD_U32, 16, to, 0, "the status"),
-    F("reason", FIELD_TEXT, 17, reason, LIMIT_REASON, "why"),
+    F("to", FIELD_U32, 16, to, 0, "the new status"),
+    F("reason", FIELD_TEXT, 17, reason, LIMIT_REASON, "the reason"),
 };
 static const struct field APPLY[] = {
-    F("body", FIELD_BYTES, 16, body, LIMIT_BODY, "the plan"),
-    F("expected", FIELD_UINT, 17, plan.expected, 0, "the version that was seen"),
+    F("body", FIELD_BYTES, 16, body, LIMIT_BODY, "the encoded plan"),
+    F("expected", FIELD_UINT, 17, plan.expected, 0,
+      "plan version that the sender saw; 0: none, or any"),
     E("why", 18, plan.why, &REASON_NAMES, "why the plan changes"),
-    F("reason", FIELD_TEXT, 19, reason, LIMIT_REASON, "the same in words"),
-    F("node", FIELD_TEXT, 20, work.node, LIMIT_NODE_ID, "add: the node above"),
+    F("reason", FIELD_TEXT, 19, reason, LIMIT_REASON, "the reason in words"),
+    F("node", FIELD_TEXT, 20, work.node, LIMIT_NODE_ID, "add: id of the parent node"),
 };
 static const struct field WORK[] = {
-    F("node", FIELD_TEXT, 16, work.node, LIMIT_NODE_ID, "which"),
-    F("to", FIELD_U32, 17, to, 0, "the status"),
-    F("reason", FIELD_TEXT, 18, reason, LIMIT_REASON, "why"),
+    F("node", FIELD_TEXT, 16, work.node, LIMIT_NODE_ID, "id of the node"),
+    F("to", FIELD_U32, 17, to, 0, "the new status"),
+    F("reason", FIELD_TEXT, 18, reason, LIMIT_REASON, "the reason"),
     F("text", FIELD_TEXT, 19, text, LIMIT_REPORT, "evidence"),
-    F("override", FIELD_FLAG, 20, work.override, 0, "past the table, on the record"),
-    E("blocked", 21, work.blocked, &BLOCKED_NAMES, "by what"),
-    F("expected", FIELD_UINT, 22, plan.expected, 0, "the plan's version that was seen"),
+    F("override", FIELD_FLAG, 20, work.override, 0,
+      "whether it bypasses the status table; this is recorded"),
+    E("blocked", 21, work.blocked, &BLOCKED_NAMES, "what blocks the node"),
+    F("expected", FIELD_UINT, 22, plan.expected, 0,
+      "plan version that the sender saw; 0: none, or any"),
 };
 static const struct field PART_FIELDS[] = {
-    F("kind", FIELD_U32, 16, to, 0, "which kind of part"),
-    F("body", FIELD_BYTES, 17, body, LIMIT_BODY, "its fields"),
-    F("n", FIELD_U32, 18, effect, 0, "its ordinal + 1; 0: a new one"),
-    F("expected", FIELD_UINT, 19, plan.expected, 0, "the goal's version that was seen"),
+    F("kind", FIELD_U32, 16, to, 0, "kind of the part: enum part_kind"),
+    F("body", FIELD_BYTES, 17, body, LIMIT_BODY, "its encoded fields"),
+    F("n", FIELD_U32, 18, effect, 0, "ordinal + 1 of the part; 0: a new part"),
+    F("expected", FIELD_UINT, 19, plan.expected, 0, "goal version that the sender saw; 0: any"),
 };
 
 static const struct field DUE[] = {
-    F("body", FIELD_BYTES, 16, body, LIMIT_BODY, "what was seen of its agents: SIGHTINGS"),
+    F("body", FIELD_BYTES, 16, body, LIMIT_BODY, "observations of its agents: OBSERVATIONS"),
 };
 static const struct field AGENT[] = {
-    F("charge", FIELD_U32, 16, about.assignment, 0, "the assignment, from 1"),
-    F("body", FIELD_BYTES, 17, body, LIMIT_BODY, "what was seen or said"),
-    F("node", FIELD_TEXT, 18, work.node, LIMIT_NODE_ID, "which node, where somebody says so"),
-    F("reason", FIELD_TEXT, 19, reason, LIMIT_PROSE, "why"),
-    F("to", FIELD_U32, 20, to, 0, "ask: enum asked_of; update: 1: in the agent's own words"),
-    F("until", FIELD_TIME, 21, until, 0, "update: when it will be heard of again"),
-    F("run", FIELD_U32, 22, about.run, 0, "the run that it comes from, from 1"),
+    F("charge", FIELD_U32, 16, about.assignment, 0, "ordinal + 1 of the assignment"),
+    F("body", FIELD_BYTES, 17, body, LIMIT_BODY,
+      "an OBSERVATION, UPDATE, QUESTION_TEXT, HANDOFF or PROGRESS, depending on the kind"),
+    F("node", FIELD_TEXT, 18, work.node, LIMIT_NODE_ID, "id of the node, if the sender gives one"),
+    F("reason", FIELD_TEXT, 19, reason, LIMIT_PROSE, "the reason"),
+    F("to", FIELD_U32, 20, to, 0,
+      "ask: enum asked_of; update: 1: read from the agent's own message"),
+    F("until", FIELD_TIME, 21, until, 0, "update: time of the next update, as the agent announced"),
+    F("run", FIELD_U32, 22, about.run, 0,
+      "ordinal + 1 of the effect that started the run it comes from"),
 };
 static const struct field ASK[] = {
-    F("question", FIELD_U32, 16, about.question, 0, "which, from 1"),
-    F("to", FIELD_U32, 17, to, 0, "answer: the option, from 1; move: enum question_move"),
-    F("text", FIELD_TEXT, 18, text, LIMIT_REPORT, "in words"),
-    F("until", FIELD_TIME, 19, until, 0, "until when"),
-    F("reason", FIELD_TEXT, 20, reason, LIMIT_REASON, "why"),
-    F("charge", FIELD_U32, 21, about.assignment, 0, "the assignment, from 1"),
-    F("body", FIELD_BYTES, 22, body, LIMIT_BODY, "the question, the message"),
-    F("node", FIELD_TEXT, 23, work.node, LIMIT_NODE_ID, "which node"),
+    F("question", FIELD_U32, 16, about.question, 0,
+      "ordinal + 1 of the question or message; ask: the fallback option, from 1; "
+      "send: 1: it has to be acknowledged"),
+    F("to", FIELD_U32, 17, to, 0,
+      "ask: enum question_kind; answer: the option, from 1; move: enum question_move; "
+      "send: enum agent_message_kind"),
+    F("text", FIELD_TEXT, 18, text, LIMIT_REPORT,
+      "ask: the cause; answer: its text; send: name of the recipient"),
+    F("until", FIELD_TIME, 19, until, 0, "ask: time of expiry; snooze: end time"),
+    F("reason", FIELD_TEXT, 20, reason, LIMIT_REASON, "the reason"),
+    F("charge", FIELD_U32, 21, about.assignment, 0, "ordinal + 1 of the assignment"),
+    F("body", FIELD_BYTES, 22, body, LIMIT_BODY, "the QUESTION_TEXT or AGENT_MESSAGE_TEXT"),
+    F("node", FIELD_TEXT, 23, work.node, LIMIT_NODE_ID, "id of the node"),
     F("commit", FIELD_TEXT, 25, commit, LIMIT_COMMIT, "answer: the commit that was shown"),
-    F("run", FIELD_U32, 24, about.run, 0, "the run that it comes from, from 1"),
+    F("run", FIELD_U32, 24, about.run, 0,
+      "ordinal + 1 of the effect that started the run it comes from"),
 };
 static const struct field ADMISSION[] = {
-    F("charge", FIELD_U32, 16, about.assignment, 0, "the assignment, from 1"),
-    F("body", FIELD_BYTES, 17, body, LIMIT_BODY, "the permit"),
-    F("desk", FIELD_U32, 18, admission, 0, "whose desk"),
-    F("until", FIELD_TIME, 19, until, 0, "until when"),
-    F("cost", FIELD_UINT, 20, spent.cost, 0, "spent, in millionths"),
-    F("tokens", FIELD_UINT, 21, spent.tokens, 0, "used"),
-    F("to", FIELD_U32, 22, to, 0, "which ask; settle: 1: it is over"),
-    F("reason", FIELD_TEXT, 23, reason, LIMIT_REASON, "why"),
+    F("charge", FIELD_U32, 16, about.assignment, 0, "ordinal + 1 of the assignment"),
+    F("body", FIELD_BYTES, 17, body, LIMIT_BODY, "the PERMIT; account.limited: the ACCOUNT"),
+    F("desk", FIELD_U32, 18, admission, 0, "the host whose admission this is"),
+    F("until", FIELD_TIME, 19, until, 0, "end time of the limit"),
+    F("cost", FIELD_UINT, 20, spent.cost, 0,
+      "cost since the last settlement, in millionths of the currency"),
+    F("tokens", FIELD_UINT, 21, spent.tokens, 0, "tokens used since the last settlement"),
+    F("to", FIELD_U32, 22, to, 0,
+      "answer: number of the request; settle: 1: the work is over; "
+      "desk.release: 1: the agents are left alone; lane.hold: 1: hold, 0: release"),
+    F("reason", FIELD_TEXT, 23, reason, LIMIT_REASON, "the reason"),
 };
 
 static const struct field HOST[] = {
-    F("lost", FIELD_U32, 16, to, 0, "which host"),
-    F("desk", FIELD_U32, 17, admission, 0, "whose desk"),
-    F("back", FIELD_FLAG, 18, returned, 0, "it has returned"),
+    F("lost", FIELD_U32, 16, to, 0, "number of the lost host"),
+    F("desk", FIELD_U32, 17, admission, 0, "the host whose admission this is"),
+    F("back", FIELD_FLAG, 18, returned, 0, "whether that host has returned"),
 };
 
 static const struct field BRAKED[] = {
-    F("charge", FIELD_U32, 16, about.assignment, 0, "the assignment, from 1"),
-    F("run", FIELD_U32, 17, effect, 0, "the effect that started its run, from 1"),
-    F("reason", FIELD_TEXT, 18, reason, LIMIT_REASON, "why, in a line"),
-    F("text", FIELD_TEXT, 19, text, LIMIT_REPORT, "the folder, the bytes, and what to do"),
+    F("charge", FIELD_U32, 16, about.assignment, 0, "ordinal + 1 of the assignment"),
+    F("run", FIELD_U32, 17, effect, 0, "ordinal + 1 of the effect that started its run"),
+    F("reason", FIELD_TEXT, 18, reason, LIMIT_REASON, "the reason, in one line"),
+    F("text", FIELD_TEXT, 19, text, LIMIT_REPORT,
+      "the folder, the disk space in MiB, and what to do"),
 };
 
 static const struct field ORDER[] = {
-    F("text", FIELD_TEXT, 16, text, LIMIT_REPORT, "what is new"),
-    F("reason", FIELD_TEXT, 17, reason, LIMIT_REASON, "why"),
+    F("text", FIELD_TEXT, 16, text, LIMIT_REPORT, "policy.change: what changed"),
+    F("reason", FIELD_TEXT, 17, reason, LIMIT_REASON, "the reason"),
 };
 
 #define ROW(text, rows) \
@@ -200,7 +225,7 @@ const struct names SIGNAL_NAMES = NAMES_OF(SIGNALS);
 const struct shape SIGNAL_COMMON = SHAPE("signal", SIGNAL_ENCODING, COMMON);
 
 static const struct field TAG_FIELDS[] = {{"tags", FIELD_TEXTS, 1, FIELD_OF(tags, tags), LIMIT_TAG,
-                                           0, NULL, "words to find it by", LIMIT_TAGS, NULL}};
+                                           0, NULL, "tags to search by", LIMIT_TAGS, NULL}};
 const struct shape TAGS = SHAPE_OF(tags, "tags", 1, TAG_FIELDS);
 
 struct str signal_encode(const struct signal *signal, struct arena *arena) {

@@ -10,9 +10,9 @@ const struct names PROGRESS_LEVEL_NAMES = NAMES_OF(LEVEL);
 
 static const struct field ARTIFACT_FIELDS[] = {
     {"path", FIELD_TEXT, 1, FIELD_OF(artifact_claim, path), LIMIT_NAME, FIELD_REQUIRED, NULL,
-     "where it is", 0, NULL},
+     "path of the file", 0, NULL},
     {"description", FIELD_TEXT, 2, FIELD_OF(artifact_claim, description), LIMIT_LINE, 0, NULL,
-     "what it is", 0, NULL},
+     "description of the file", 0, NULL},
 };
 const struct shape ARTIFACT_CLAIM = SHAPE_OF(artifact_claim, "artifact_said", 1, ARTIFACT_FIELDS);
 
@@ -25,36 +25,36 @@ const struct shape ARTIFACT_CLAIM = SHAPE_OF(artifact_claim, "artifact_said", 1,
     }
 
 static const struct field FIELDS[] = {
-    TEXT("goalId", 1, goal, LIMIT_NAME, "which goal"),
-    TEXT("workNodeId", 2, node, LIMIT_NODE_ID, "which node of its plan"),
+    TEXT("goalId", 1, goal, LIMIT_NAME, "id of the goal"),
+    TEXT("workNodeId", 2, node, LIMIT_NODE_ID, "id of the node"),
     TEXT("status", 3, status, LIMIT_TAG, "in_progress, blocked or done"),
     TEXT("summary", 4, summary, LIMIT_PROSE, "what changed"),
     TEXT("next", 5, next, LIMIT_PROSE, "the next concrete action"),
-    LIST("blockers", 6, blockers, "what is in the way"),
+    LIST("blockers", 6, blockers, "what blocks the work"),
     LIST("filesTouched", 7, files, "evidence: files"),
-    LIST("testsRun", 8, tests, "evidence: tests and what came of them"),
+    LIST("testsRun", 8, tests, "evidence: tests and their results"),
     LIST("commits", 9, commits, "evidence: commits"),
     {"completion", FIELD_U32, 10, FIELD_OF(update, completion), 0, FIELD_HIDDEN, NULL,
-     "how it ended, from 1", 0, NULL},
+     "how the work ended: enum completion + 1; 0: not stated", 0, NULL},
     {"confidence", FIELD_U32, 11, FIELD_OF(update, confidence), 0, FIELD_HIDDEN, NULL,
-     "how sure it is, from 1", 0, NULL},
+     "confidence of the agent: enum confidence + 1; 0: not stated", 0, NULL},
     {"artifacts", FIELD_ROWS, 12, FIELD_OF(update, artifacts), 0, FIELD_HIDDEN, NULL,
-     "what it made", LIMIT_LINES, &ARTIFACT_CLAIM},
+     "files that the agent made", LIMIT_LINES, &ARTIFACT_CLAIM},
     {"warnings", FIELD_TEXTS, 13, FIELD_OF(update, warnings), LIMIT_LINE, FIELD_HIDDEN, NULL,
-     "what somebody should look at", LIMIT_LINES, NULL},
+     "warnings: what a person should check", LIMIT_LINES, NULL},
     {"byTool", FIELD_FLAG, 14, FIELD_OF(update, by_tool), 0, FIELD_HIDDEN, NULL,
-     "it said so with the tool", 0, NULL},
+     "whether it was reported with report_completion, not in text", 0, NULL},
 };
 const struct shape UPDATE = SHAPE_OF(update, "update", 1, FIELDS);
 
 static const struct field PROGRESS_FIELDS[] = {
     {"phase", FIELD_TEXT, 1, FIELD_OF(progress, phase), LIMIT_PHASE, FIELD_REQUIRED, NULL,
-     "what it is at", 0, NULL},
+     "the current phase", 0, NULL},
     {"percentComplete", FIELD_U32, 2, FIELD_OF(progress, percent), 0, 0, NULL,
-     "how much of it is done, from 1", 0, NULL},
+     "percent done, + 1; 0: not stated", 0, NULL},
     {"level", FIELD_ENUM, 3, FIELD_OF(progress, level), 0, 0, &PROGRESS_LEVEL_NAMES,
-     "for whom it is", 0, NULL},
+     "L0_operational, L1_plan_update or L2_detail", 0, NULL},
     {"metrics", FIELD_TEXTS, 4, FIELD_OF(progress, metrics), LIMIT_NAME, FIELD_PAIRS, NULL,
-     "what was counted", LIMIT_METRICS, NULL},
+     "metrics by name: strings and numbers", LIMIT_METRICS, NULL},
 };
 const struct shape PROGRESS = SHAPE_OF(progress, "progress", 1, PROGRESS_FIELDS);

@@ -15,25 +15,31 @@ const struct names CHECK_TYPE_NAMES = NAMES_OF(TYPE);
 static const struct field CHECK_FIELDS[] = {
     F("type", FIELD_ENUM, 1, check_made, type, 0, &CHECK_TYPE_NAMES,
       "artifact, completion_report or command"),
-    F("target", FIELD_TEXT, 2, check_made, target, LIMIT_LINE, NULL, "what was looked at"),
-    F("passed", FIELD_FLAG, 3, check_made, passed, 0, NULL, "it is as it has to be"),
-    F("reason", FIELD_TEXT, 4, check_made, reason, LIMIT_LINE, NULL, "why not"),
+    F("target", FIELD_TEXT, 2, check_made, target, LIMIT_LINE, NULL,
+      "the path that was checked, or the command that was run"),
+    F("passed", FIELD_FLAG, 3, check_made, passed, 0, NULL, "whether the check passed"),
+    F("reason", FIELD_TEXT, 4, check_made, reason, LIMIT_LINE, NULL,
+      "why it failed; empty: it passed"),
 };
 const struct shape CHECK_MADE = SHAPE_OF(check_made, "check_made", 1, CHECK_FIELDS);
 
 static const struct field FIELDS[] = {
     F("status", FIELD_ENUM, 1, verification, status, 0, &VERIFIED_NAMES,
       "passed, failed or skipped"),
-    F("verifiedAt", FIELD_TIME, 2, verification, at, 0, NULL, "when it was looked at"),
-    {"checks", FIELD_ROWS, 3, FIELD_OF(verification, checks), 0, 0, NULL, "one by one",
+    F("verifiedAt", FIELD_TIME, 2, verification, at, 0, NULL, "time of the verification"),
+    {"checks", FIELD_ROWS, 3, FIELD_OF(verification, checks), 0, 0, NULL, "the checks, one by one",
      LIMIT_ARTIFACTS + 2, &CHECK_MADE},
-    F("commit", FIELD_TEXT, 4, verification, commit, LIMIT_COMMIT, NULL, "the commit checked"),
-    F("onto", FIELD_TEXT, 5, verification, onto, LIMIT_COMMIT, NULL, "the tip it was built on"),
+    F("commit", FIELD_TEXT, 4, verification, commit, LIMIT_COMMIT, NULL,
+      "the candidate commit that was checked"),
+    F("onto", FIELD_TEXT, 5, verification, onto, LIMIT_COMMIT, NULL,
+      "tip of the target that the candidate was built on; empty: nothing lands"),
     F("snapshot", FIELD_TEXT, 6, verification, snapshot, LIMIT_COMMIT, NULL,
-      "what it was built from"),
-    F("digest", FIELD_HASH, 7, verification, digest, 0, NULL, "how it was checked"),
+      "snapshot that the candidate was built from"),
+    F("digest", FIELD_HASH, 7, verification, digest, 0, NULL,
+      "hash of the command, setup, protected paths and sandbox"),
     F("judged", FIELD_ENUM, 8, verification, judged, 0, &JUDGED_NAMES,
       "what the change did to judged files"),
-    F("change", FIELD_HASH, 9, verification, change, 0, NULL, "of what a person is shown"),
+    F("change", FIELD_HASH, 9, verification, change, 0, NULL,
+      "hash of the candidate's change as shown to a person"),
 };
 const struct shape VERIFICATION = SHAPE_OF(verification, "verification", 1, FIELDS);

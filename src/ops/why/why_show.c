@@ -29,7 +29,7 @@ static const struct op_member MEMBERS[] = {
     {"assignment", MEMBER_TEXT, false, "the assignment that it is about"},
     {"question", MEMBER_TEXT, false, "the question that it is about"},
     {"state", MEMBER_TEXT, true, "the display state"},
-    {"status", MEMBER_TEXT, true, "where it stands"},
+    {"status", MEMBER_TEXT, true, "its status"},
     {"proof", MEMBER_ANY, false,
      "the evidence for done: unverified, accepted, verified, landed; null: it is not done"},
     {"landed", MEMBER_TEXT, false, "where the work landed"},
