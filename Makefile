@@ -24,7 +24,7 @@ build/build.ninja:
 	@meson setup build >/dev/null
 
 build/check/build.ninja:
-	@meson setup build/check -Db_sanitize=address,undefined -Db_lundef=false -Dbuildtype=debug -Doptimization=1 >/dev/null
+	@meson setup build/check -Db_sanitize=address,undefined -Db_lundef=false -Dbuildtype=debug -Doptimization=1 -Dc_args=-fno-sanitize-recover=undefined -Dcpp_args=-fno-sanitize-recover=undefined >/dev/null
 
 build/tsan/build.ninja:
 	@CC=clang meson setup build/tsan -Db_sanitize=thread -Db_lundef=false -Dbuildtype=debug -Doptimization=1 >/dev/null
@@ -35,6 +35,12 @@ check: build/check/build.ninja
 	@ninja -C build/check -j $(JOBS) overseerd overseer $$(tests/lib/programs build/check unit)
 	@meson test -C build/check --no-rebuild --suite unit --print-errorlogs
 	@tests/e2e/smoke.py build/check/overseerd
+
+# The same build: what takes more than half a minute by itself.
+check-long: build/check/build.ninja
+	@ninja -C build/check build.ninja >/dev/null
+	@ninja -C build/check -j $(JOBS) overseerd overseer $$(tests/lib/programs build/check long)
+	@meson test -C build/check --no-rebuild --suite long --print-errorlogs
 
 # The daemon's threads.
 tsan: build/tsan/build.ninja
@@ -116,4 +122,4 @@ install: all
 clean:
 	@rm -rf build
 
-.PHONY: all tests check tsan store property story explore sim watchful e2e hold fault fuzz bench walks tidy cover recipes prove trace install clean
+.PHONY: all tests check check-long tsan store property story explore sim watchful e2e hold fault fuzz bench walks tidy cover recipes prove trace install clean

@@ -36,6 +36,8 @@ struct shown {
     char rows[96];
 };
 
+#define STORY_KEPT 64
+
 struct story {
     const char *file;
     int line;
@@ -57,10 +59,10 @@ struct story {
     struct policy_agent agents[LIMIT_POLICY_AGENTS]; /* of the story's policy */
     struct policy_budget budgets[16];
     struct policy_channel channels[LIMIT_CHANNELS];
-    uint64_t acts_before; /* acts on agents and messages to people before this line */
-    int64_t until;        /* when an agent promised to report again */
-    uint32_t words;       /* counter that names the signals about agents */
-    struct node kept;     /* a saved row, for comparison */
+    uint64_t acts_before;         /* acts on agents and messages to people before this line */
+    int64_t until;                /* when an agent promised to report again */
+    uint32_t words;               /* counter that names the signals about agents */
+    struct hash kept[STORY_KEPT]; /* of a saved row, each field by itself, for comparison */
     char failure[512];
 };
 

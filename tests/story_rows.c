@@ -13,12 +13,24 @@ static const struct node *node_look(struct story *story, char **args, struct see
     return node;
 }
 
+/* A field that is not stored is taken by its value. */
+static struct hash field_hash(const struct field *field, const struct node *node,
+                              struct arena *arena) {
+    struct shape alone = NODE;
+    alone.fields = field;
+    alone.count = 1;
+    return sha256(field->number ? shape_encode(&alone, node, arena)
+                                : field_text(field, node, arena));
+}
+
 static void s_kept(struct story *story, char **args) {
     struct seen seen;
     const struct node *node = node_look(story, args, &seen);
     if (!node)
         return;
-    story->kept = *node;
+    must(NODE.count <= STORY_KEPT);
+    for (size_t i = 0; i < NODE.count; i++)
+        story->kept[i] = field_hash(&NODE.fields[i], node, &seen.arena);
     look_away(&seen);
 }
 
@@ -32,8 +44,8 @@ static void e_changed(struct story *story, char **args) {
     for (size_t i = 0; i < NODE.count; i++) {
         const struct field *field = &NODE.fields[i];
         size_t length = strlen(names);
-        if (!str_equal(field_text(field, node, &seen.arena),
-                       field_text(field, &story->kept, &seen.arena)))
+        struct hash hash = field_hash(field, node, &seen.arena);
+        if (!hash_equal(&hash, &story->kept[i]))
             snprintf(names + length, sizeof names - length, "%s%s", length ? " " : "", field->name);
     }
     if (strcmp(names, args[2]) != 0)

@@ -204,9 +204,14 @@ struct str field_text(const struct field *field, const void *from, struct arena 
     case FIELD_ENUM: return str_of(name_of(field->names, *(const uint32_t *)(const void *)at));
     case FIELD_U32:
     case FIELD_FLAG: return arena_format(arena, "%u", *(const uint32_t *)(const void *)at);
-    default: return arena_format(arena, "%lld", (long long)*(const int64_t *)(const void *)at);
+    case FIELD_INT:
+    case FIELD_TIME:
+    case FIELD_UINT:
+        return arena_format(arena, "%lld", (long long)*(const int64_t *)(const void *)at);
+    default: must(false && "a field that has no text");
     }
 }
+
 static const struct field *field_of(struct story *story, const char *name) {
     for (size_t i = 0; i < EVIDENCE.count; i++)
         if (strcmp(EVIDENCE.fields[i].name, name) == 0)

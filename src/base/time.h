@@ -29,6 +29,14 @@ void time_format_basic(int64_t at_us, char text[TIME_BASIC_TEXT + 1]);
 /* Parses the same format; the fraction is optional, and an offset such as +02:00 is accepted. */
 bool time_parse(struct str text, int64_t *ret_us);
 
+static inline int64_t time_later(int64_t a, int64_t b) {
+    return a > b ? a : b;
+}
+
+static inline int64_t time_sooner(int64_t a, int64_t b) {
+    return a < b ? a : b;
+}
+
 /* at + span, never past TIME_NEVER. */
 int64_t time_after(int64_t at_us, int64_t span_us);
 

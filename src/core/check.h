@@ -4,8 +4,6 @@
 
 #include "core/deciding.h"
 
-void done_forget(struct deciding *d, struct assignment *assignment); /* check.c */
-
 /* check.c: checks work that an agent calls done. */
 void work_effect(struct deciding *, struct assignment *assignment, enum effect_kind kind,
                  struct str rule);
@@ -13,6 +11,7 @@ struct assignment *assignment_waited(struct deciding *, const struct effect_slot
 void verdict_record(struct deciding *, enum record_type type, const struct assignment *assignment,
                     struct str rule, struct str verdict);
 void candidate_forget(struct deciding *, struct assignment *assignment);
+void done_forget(struct deciding *, struct assignment *assignment); /* its candidate and report */
 void check_begin(struct deciding *, struct assignment *assignment);
 bool check_go_on(struct deciding *, struct assignment *assignment); /* true: it waits for a check */
 
@@ -20,6 +19,8 @@ bool check_go_on(struct deciding *, struct assignment *assignment); /* true: it 
 void work_passed(struct deciding *, struct assignment *assignment, struct str rule);
 void land_go_on(struct deciding *, struct assignment *assignment);
 void slot_leave(struct deciding *, struct assignment *assignment, struct str why);
+
+/* agent_update.c, ladder.c: a person is asked to accept the work, or what to do if it does not land. */
 void done_ask(struct deciding *, struct assignment *assignment, struct str summary);
 void landing_ask(struct deciding *, struct assignment *assignment, struct str rule, struct str more,
                  struct str why); /* "try again" lands it again */

@@ -4,7 +4,7 @@
 
 #include "core/deciding.h"
 
-/* The only functions that change a state. */
+/* The only function that changes its status. */
 void goal_move(struct deciding *, enum goal_status to);
 void goal_settle(struct deciding *); /* completes the goal if it is done */
 

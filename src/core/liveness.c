@@ -14,14 +14,6 @@
 #include "core/rules.h"
 #include "core/run_host.h"
 
-static int64_t later(int64_t a, int64_t b) {
-    return a > b ? a : b;
-}
-
-static int64_t sooner(int64_t a, int64_t b) {
-    return a < b ? a : b;
-}
-
 static struct watched watched_of(const struct deciding *d, const struct assignment *assignment,
                                  const struct observation *seen, int64_t since) {
     return (struct watched){assignment, seen, since, d->signal->at, d->policy, d->out};
@@ -46,8 +38,8 @@ void assignment_wakes(struct deciding *d, struct assignment *assignment, struct 
 static void progress_note(struct deciding *d, struct assignment *assignment,
                           const struct observation *seen) {
     assignment->liveness.last_activity_at =
-        later(assignment->liveness.last_activity_at,
-              sooner(seen->active_at ? seen->active_at : d->signal->at, d->signal->at));
+        time_later(assignment->liveness.last_activity_at,
+                   time_sooner(seen->active_at ? seen->active_at : d->signal->at, d->signal->at));
     assignment->liveness.expected_next_at = 0; /* progress cancels the announced time */
     ladder_reset(assignment);                  /* TICK-13: progress resets the ladder */
     start_alert_end(d, assignment, STR("agent.progress"));
@@ -331,9 +323,9 @@ static void stall(struct deciding *d, struct assignment *assignment,
  * is checked no later than that, but not more than once per sweep. */
 static int64_t asked_again(const struct assignment *assignment, const struct observation *seen,
                            int64_t since, int64_t at, int64_t limit, const struct policy *policy) {
-    int64_t idle =
-        time_after(later(last_life(assignment, seen, at), since), idle_limit(assignment, policy));
-    return later(sooner(limit, idle), time_after(at, policy->liveness.tick_every));
+    int64_t idle = time_after(time_later(last_life(assignment, seen, at), since),
+                              idle_limit(assignment, policy));
+    return time_later(time_sooner(limit, idle), time_after(at, policy->liveness.tick_every));
 }
 
 /* A working assignment: active, or something is wrong with it. Returns when to check again. */
@@ -383,15 +375,16 @@ static int64_t stalled_due(struct deciding *d, struct assignment *assignment,
     }
     if (assignment->delivery.effect || ladder_is_suspended(d, assignment) || !dispatch_has_room(d))
         return time_after(at, d->policy->liveness.tick_every);
-    int64_t next = later(assignment->recovery.backoff_until, look_allowed(assignment, d->policy));
+    int64_t next =
+        time_later(assignment->recovery.backoff_until, look_allowed(assignment, d->policy));
     if (assignment->ended)
         return assignment->recovery.backoff_until > at ? assignment->recovery.backoff_until
                                                        : ladder_climb(d, assignment);
     if (seen && is_busy(seen) && !detect(&watched, DETECT_DUE, ANSWER_STALL, &finding))
         return time_after(at, d->policy->liveness.tick_every);
-    next = since > assignment->delivery.last_at ? later(next, heard) : next;
+    next = since > assignment->delivery.last_at ? time_later(next, heard) : next;
     if (next > at) /* it may become active meanwhile */
-        return sooner(next, time_after(at, d->policy->liveness.tick_every));
+        return time_sooner(next, time_after(at, d->policy->liveness.tick_every));
     return look_now(d, assignment, since, STR("agent.still-silent"));
 }
 
@@ -431,8 +424,8 @@ static bool may_wake(const struct deciding *d, const struct assignment *assignme
 static int64_t assignment_due(struct deciding *d, struct assignment *assignment,
                               const struct observations *observations) {
     const struct observation *seen = observation_of(observations, assignment->n);
-    int64_t since =
-        later(observations->since, sooner(assignment->liveness.observed_since, d->signal->at));
+    int64_t since = time_later(observations->since,
+                               time_sooner(assignment->liveness.observed_since, d->signal->at));
     if (seen)
         permit_measure(d, assignment, seen);
     reply_due(d, assignment);
@@ -481,7 +474,7 @@ int64_t liveness_due(struct deciding *d) {
         observations = (struct observations){.since = d->signal->at};
     live_edit(d, PART_ASSIGNMENT, 0);
     for (uint32_t i = assignments->count; i-- > 0;)
-        next = sooner(next, assignment_due(d, &assignments->at[i], &observations));
+        next = time_sooner(next, assignment_due(d, &assignments->at[i], &observations));
     return next;
 }
 
@@ -567,7 +560,7 @@ void assignment_looked_at(struct deciding *d, struct assignment *assignment,
 /* ---- when something is next due by itself ---- */
 
 static int64_t assignment_wants(const struct assignment *assignment, const struct policy *policy) {
-    int64_t base = later(assignment->liveness.last_activity_at, assignment->delivery.last_at);
+    int64_t base = time_later(assignment->liveness.last_activity_at, assignment->delivery.last_at);
     if (assignment->wait.answered)
         return time_after(assignment->updated_at, policy->liveness.tick_every);
     switch (assignment->status) {
@@ -578,12 +571,12 @@ static int64_t assignment_wants(const struct assignment *assignment, const struc
             return time_after(assignment->updated_at, policy->liveness.tick_every);
         int64_t idle = time_after(base, idle_limit(assignment, policy));
         return assignment->liveness.expected_next_at
-                   ? sooner(idle, assignment->liveness.expected_next_at)
+                   ? time_sooner(idle, assignment->liveness.expected_next_at)
                    : idle;
     }
     case ASSIGNMENT_STALLED:
         return assignment->delivery.effect ? TIME_NEVER
-                                           : later(assignment->recovery.backoff_until, 1);
+                                           : time_later(assignment->recovery.backoff_until, 1);
     case ASSIGNMENT_BLOCKED:
         if (assignment->wait.question && !assignment->ended)
             return time_after(assignment->updated_at,
@@ -600,7 +593,7 @@ int64_t live_wants(const struct live *live, const struct goal *goal, const struc
     else if (goal->admission)
         wants = admission_next(live, goal, policy, goal->times.updated_at);
     for (uint32_t i = 0; goal->status == GOAL_ACTIVE && i < live->assignments.count; i++)
-        wants = sooner(wants, assignment_wants(&live->assignments.at[i], policy));
-    wants = sooner(wants, questions_next(live, goal, policy, goal->times.updated_at));
+        wants = time_sooner(wants, assignment_wants(&live->assignments.at[i], policy));
+    wants = time_sooner(wants, questions_next(live, goal, policy, goal->times.updated_at));
     return wants == TIME_NEVER ? 0 : wants;
 }

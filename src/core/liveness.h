@@ -11,7 +11,7 @@ void life_note(struct deciding *,
 /* liveness.c: the earliest time at which something is due by itself, from what is stored; 0: never. */
 int64_t live_wants(const struct live *live, const struct goal *goal, const struct policy *policy);
 
-/* liveness.c: the run continues by itself. assignment_lives() says whether it does, and lets it. */
+/* liveness.c: the run continues without help. assignment_lives() says whether it does, and lets it. */
 bool assignment_lives(struct deciding *, struct assignment *assignment,
                       const struct observation *seen);
 void assignment_wakes(struct deciding *, struct assignment *assignment, struct str rule);

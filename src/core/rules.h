@@ -46,19 +46,20 @@ void rule_lane_ask(struct deciding *);          /* lane.c: work asks for the slo
 void rule_lane_return(struct deciding *);       /* lane.c: work returns the slot */
 void rule_lane_hold(struct deciding *);         /* lane.c: a person holds the lane */
 void rule_lane_granted(struct deciding *);      /* land.c: the slot is granted */
-int64_t lane_due(struct deciding *); /* lane.c: revokes a slot that is kept for too long */
-int64_t lane_next(const struct live *live, const struct policy *policy); /* lane.c */
-void rule_host_lost(struct deciding *); /* admission.c: another host is lost, or is back */
+void rule_host_lost(struct deciding *);         /* admission.c: another host is lost, or is back */
 
 /* What becomes due by itself: each returns when it has to be called next, or TIME_NEVER. */
 int64_t liveness_due(struct deciding *);  /* liveness.c: silence, rungs */
 int64_t questions_due(struct deciding *); /* question.c: to be sent again, expired, applied */
 int64_t admission_due(struct deciding *); /* admission.c: accounts that open, a minute that ends */
+int64_t lane_due(struct deciding *);      /* lane.c: revokes a slot that is kept for too long */
+int64_t lane_next(const struct live *live,
+                  const struct policy *policy); /* the same, from what is stored */
 int64_t admission_next(const struct live *live, const struct goal *goal,
                        const struct policy *policy,
                        int64_t at); /* admission.c: the same, from what is stored */
 
-/* Outcomes of effects, by kind. `delivery` is SIGNAL_EFFECT_ENDED's `to`; lost: the outcome will not be known. */
+/* Outcomes of effects, by kind; lost: the outcome will not be known. */
 void sent_ended(struct deciding *, const struct effect_slot *slot, bool lost); /* dispatch.c */
 void look_ended(struct deciding *, const struct effect_slot *slot);            /* dispatch.c */
 void stop_ended(struct deciding *, const struct effect_slot *slot);            /* dispatch.c */

@@ -125,10 +125,6 @@ bool held_wrote(struct held *held, struct id id) {
     return held_say(held, &(struct hold_frame){.kind = HOLD_WROTE, .id = id});
 }
 
-bool held_signal(struct held *held, uint32_t signal) {
-    return held_say(held, &(struct hold_frame){.kind = HOLD_SIGNAL, .small = signal});
-}
-
 bool held_look(struct held *held) {
     return held_say(held, &(struct hold_frame){.kind = HOLD_LOOK});
 }
@@ -139,11 +135,6 @@ bool held_stop(struct held *held, uint32_t grace_ms) {
 
 bool held_collect(struct held *held) {
     return held_say(held, &(struct hold_frame){.kind = HOLD_COLLECT});
-}
-
-bool held_resize(struct held *held, uint32_t columns, uint32_t rows) {
-    must(columns <= UINT16_MAX && rows <= UINT16_MAX);
-    return held_say(held, &(struct hold_frame){.kind = HOLD_RESIZE, .small = columns << 16 | rows});
 }
 
 bool held_close_input(struct held *held) {

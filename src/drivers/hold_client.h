@@ -61,11 +61,9 @@ bool held_ack(struct held *held, uint64_t offset);
 bool held_write(struct held *held, struct id id,
                 struct str bytes) HELD_RESULT; /* at most HOLD_WRITE */
 bool held_wrote(struct held *held, struct id id) HELD_RESULT;
-bool held_signal(struct held *held, uint32_t signal) HELD_RESULT;
 bool held_look(struct held *held) HELD_RESULT;
 bool held_stop(struct held *held, uint32_t grace_ms) HELD_RESULT;
 bool held_collect(struct held *held) HELD_RESULT;
-bool held_resize(struct held *held, uint32_t columns, uint32_t rows);
 bool held_close_input(struct held *held) HELD_RESULT;
 
 /* Adds or removes one reason to freeze: the agent runs when no reason is left (docs/hold.md). The answers name

@@ -3,7 +3,7 @@
 #include "model/part.h"
 
 static const char *delivery_broken(const struct assignment_delivery *delivery) {
-    if (delivery->result >= DELIVERIES || delivery->words >= WORDSES)
+    if (delivery->result >= DELIVERIES || delivery->words >= WORDINGS)
         return "an assignment was sent something of no known kind";
     if (delivery->result != DELIVERY_NONE && delivery->dispatch == 0)
         return "a dispatch that was never made has an outcome";
@@ -11,7 +11,7 @@ static const char *delivery_broken(const struct assignment_delivery *delivery) {
 }
 
 static const char *outgoing_broken(const struct assignment_outgoing *outgoing) {
-    if (outgoing->undelivered >= WORDSES || outgoing->next >= WORDSES)
+    if (outgoing->undelivered >= WORDINGS || outgoing->next >= WORDINGS)
         return "an assignment is to be sent something of no known kind";
     if (outgoing->undelivered != WORDS_NONE && hash_is_zero(&outgoing->text))
         return "a message that its agent has not received is gone";

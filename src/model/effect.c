@@ -10,8 +10,8 @@ static const struct field COMMAND[] = {
     F("within", FIELD_INT, 2, within, 0, "time limit, in microseconds"),
 };
 
-static const char *const WORDS[WORDSES] = {"none",     "task",  "nudge",  "block",    "answer",
-                                           "handover", "again", "failed", "conflict", "told"};
+static const char *const WORDS[WORDINGS] = {"none",     "task",  "nudge",  "block",    "answer",
+                                            "handover", "again", "failed", "conflict", "told"};
 const struct names WORDS_NAMES = NAMES_OF(WORDS);
 
 /* One shape for all effects on an agent. */

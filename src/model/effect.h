@@ -79,7 +79,7 @@ enum wording {
     WORDS_FAILED,   /* work that it reported as done did not pass */
     WORDS_CONFLICT, /* its work conflicts with what others made meanwhile */
     WORDS_MESSAGE,  /* a message from a person */
-    WORDSES
+    WORDINGS
 };
 
 /* Effects of one class share a cap on how many are carried out at once: a hanging web hook keeps no agent waiting. */

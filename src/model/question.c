@@ -7,7 +7,7 @@ static const char *const STATE[QUESTION_STATES] = {"open", "answered", "over"};
 static const char *const OF[ASKED_OFS] = {"person", "parent", "overseer"};
 static const char *const INTERVENTION[INTERVENTIONS] = {"none",     "log",   "warn",
                                                         "redirect", "pause", "abort"};
-static const char *const HEARD[HEARDS] = {"said", "later", "refused", "unknown"};
+static const char *const HEARD[HEARINGS] = {"said", "later", "refused", "unknown"};
 static const char *const AGENT_MESSAGE_KIND[AGENT_MESSAGE_KINDS] = {"instruction", "info", "alert"};
 
 const struct names QUESTION_KIND_NAMES = NAMES_OF(KIND);

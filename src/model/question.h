@@ -41,7 +41,7 @@ enum hearing {
     HEARD_LATER,   /* not accepted; it may be next time */
     HEARD_NO,      /* not accepted, and will not be as it is */
     HEARD_PERHAPS, /* the answer was lost: the next attempt looks first */
-    HEARDS
+    HEARINGS
 };
 
 struct question_answer {

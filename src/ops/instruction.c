@@ -15,7 +15,7 @@ struct str instruction_text(const struct instruction *about, const struct goal_s
     struct node_text task = {0};
     struct handoff handoff = {0};
     struct str node, left, outgoing;
-    if (about->words == WORDS_NONE || about->words >= WORDSES ||
+    if (about->words == WORDS_NONE || about->words >= WORDINGS ||
         !text_find(shown, &about->text, &node) || !text_find(shown, &about->handoff, &left) ||
         !text_find(shown, &about->outgoing, &outgoing))
         return (struct str){0};

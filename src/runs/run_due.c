@@ -15,18 +15,14 @@ void runs_timer_set(struct run_table *runs) {
     uv_timer_start(&runs->timer, runs->due_passed, ms, 0);
 }
 
-static int64_t sooner(int64_t a, int64_t b) {
-    return a < b ? a : b;
-}
-
 void run_due(struct run *run) {
     int64_t next =
         run->begun && run->held && !run->broken ? run->driver->due(run->state) : TIME_NEVER;
-    next = run->sending ? sooner(next, run->sending_until) : next;
-    next = run->look ? sooner(next, run->look_until) : next;
-    next = run->save_at ? sooner(next, run->save_at) : next;
-    next = run->open_at ? sooner(next, run->open_at) : next;
-    next = run->outbox.again_at ? sooner(next, run->outbox.again_at) : next;
+    next = run->sending ? time_sooner(next, run->sending_until) : next;
+    next = run->look ? time_sooner(next, run->look_until) : next;
+    next = run->save_at ? time_sooner(next, run->save_at) : next;
+    next = run->open_at ? time_sooner(next, run->open_at) : next;
+    next = run->outbox.again_at ? time_sooner(next, run->outbox.again_at) : next;
     if (!due_set(&run->runs->due, run->id, next))
         memory_exhausted();
     runs_timer_set(run->runs);

@@ -100,12 +100,6 @@ void notify_ready(const char *status) {
     say(text);
 }
 
-void notify_status(const char *status) {
-    char text[512];
-    snprintf(text, sizeof text, "STATUS=%.400s\n", status);
-    say(text);
-}
-
 void notify_reloading(void) {
     struct timespec now;
     char text[96];

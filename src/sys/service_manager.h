@@ -11,8 +11,7 @@
 void notify_start(void);
 
 void notify_ready(const char *status);
-void notify_status(const char *status); /* one line for `systemctl status` */
-void notify_reloading(void);            /* then notify_ready() */
+void notify_reloading(void); /* then notify_ready() */
 void notify_stopping(void);
 void notify_alive(void);             /* notifies the watchdog */
 int64_t notify_watchdog_every(void); /* microseconds; 0: no watchdog */

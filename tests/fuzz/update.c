@@ -41,7 +41,7 @@ static void words_try(struct str text, struct arena *arena) {
     struct words_about about = {
         .node = str_cut(text, LIMIT_NODE_ID), .task = &task, .handoff = &left, .outgoing = text};
     enum wording words =
-        WORDS_TASK + (text.len > 0 ? (unsigned char)text.at[0] : 0) % (WORDSES - WORDS_TASK);
+        WORDS_TASK + (text.len > 0 ? (unsigned char)text.at[0] : 0) % (WORDINGS - WORDS_TASK);
     struct update update = {0};
     char why[256] = "";
     struct str written = words_write(words, &about, arena);

@@ -31,7 +31,7 @@ struct player {
     bool unsampled;      /* not visible in samples, but visible to an explicit look */
     int64_t unasked,
         checked_at; /* how long it was ill without a question to a person; time of that count */
-    uint32_t heard[WORDSES];   /* messages sent to it, by wording */
+    uint32_t heard[WORDINGS];  /* messages sent to it, by wording */
     struct effect first, last; /* first and last message to it: hashes only */
 };
 

@@ -123,7 +123,7 @@ static struct hash text_add(struct member *member, struct str body) {
 /* Two phases of five tasks each. */
 static void plan_add(struct member *member, uint64_t *random, struct arena *arena) {
     struct goal *goal = &member->goal;
-    struct goal_text wanted = {.problem = member->view.title, .owner = STR("somebody")};
+    struct goal_text wanted = {.problem = member->view.title, .owner = STR("agnes")};
     goal->text = text_add(member, shape_encode(&GOAL_TEXT, &wanted, arena));
     goal->plan.version = 1;
     goal->plan.nodes_made = QUERY_NODES;

@@ -456,7 +456,7 @@ static void effects_after(int flags, uint64_t expected_acts) {
                             .describe.title = STR("run it"),
                             .describe.command = STR("true"),
                             .sender.by = WHO_HUMAN,
-                            .sender.actor = STR("somebody")};
+                            .sender.actor = STR("agnes")};
     check(world_signal(&world, create) == ERROR_NONE, "not created");
     world_end(&world);
     struct document one = exported(home, &report);
@@ -468,7 +468,7 @@ static void effects_after(int flags, uint64_t expected_acts) {
                          .source = dice_id(&world.gen.dice),
                          .text = STR("how does it go?"),
                          .sender.by = WHO_HUMAN,
-                         .sender.actor = STR("somebody")};
+                         .sender.actor = STR("agnes")};
     world.now.wall += SECONDS(86400);
     for (int i = 0; i < 3; i++) {
         say.source = dice_id(&world.gen.dice);
@@ -500,9 +500,9 @@ static void test_adopt(void **state) {
     struct signal create = {.kind = SIGNAL_GOAL_CREATE,
                             .goal = dice_id(&world.gen.dice),
                             .source = dice_id(&world.gen.dice),
-                            .describe.title = STR("wait for somebody"),
+                            .describe.title = STR("wait for a person"),
                             .sender.by = WHO_HUMAN,
-                            .sender.actor = STR("somebody")};
+                            .sender.actor = STR("agnes")};
     check(world_signal(&world, create) == ERROR_NONE, "not created");
     world_end(&world);
     sqlite_run(home, "UPDATE host SET host_id = 2; UPDATE goal SET owner = 2;"
@@ -523,7 +523,7 @@ static void test_adopt(void **state) {
                          .source = dice_id(&world.gen.dice),
                          .text = STR("is anybody there?"),
                          .sender.by = WHO_HUMAN,
-                         .sender.actor = STR("somebody")};
+                         .sender.actor = STR("agnes")};
     check(world_signal(&world, say) == ERROR_NONE, "not taken");
     world_end(&world);
     struct document two = exported(copy, &report);

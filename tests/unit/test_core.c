@@ -782,7 +782,7 @@ static struct signal signal_pick(struct life *life, const struct being *being) {
     struct signal signal = {.kind = OFTEN[chance_below(chance, count_of(OFTEN))],
                             .at = life->now,
                             .once.keyed = chance_below(chance, 2),
-                            .sender.actor = STR("somebody"),
+                            .sender.actor = STR("agnes"),
                             .text = STR("said"),
                             .goal = goal->id};
     if (!being->exists && !chance_in(chance, 10))

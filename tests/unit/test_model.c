@@ -2617,7 +2617,7 @@ static void test_names_are_whole_and_differ(void **state) {
     } ROWS[] = {
         {&SIGNAL_NAMES, SIGNAL_KINDS},
         {&RECORD_NAMES, RECORD_TYPES},
-        {&WORDS_NAMES, WORDSES},
+        {&WORDS_NAMES, WORDINGS},
         {&ASSIGNMENT_STATUS_NAMES, ASSIGNMENT_STATUSES},
         {&RUNG_NAMES, RUNGS},
         {&DELIVERY_NAMES, DELIVERIES},
@@ -2628,7 +2628,7 @@ static void test_names_are_whole_and_differ(void **state) {
         {&QUESTION_KIND_NAMES, QUESTION_KINDS},
         {&QUESTION_STATE_NAMES, QUESTION_STATES},
         {&ASKED_OF_NAMES, ASKED_OFS},
-        {&HEARD_NAMES, HEARDS},
+        {&HEARD_NAMES, HEARINGS},
         {&INTERVENTION_NAMES, INTERVENTIONS},
         {&AGENT_MESSAGE_KIND_NAMES, AGENT_MESSAGE_KINDS},
         {&PERMIT_STATE_NAMES, PERMIT_STATES},
@@ -2824,11 +2824,11 @@ static void test_an_assignment_says_which_promise_is_broken(void **state) {
     ASSIGNMENT_BREAKS("an assignment was sent to nobody", assignment.status = ASSIGNMENT_ACTIVE;
                       assignment.agent[0] = 0);
     ASSIGNMENT_BREAKS("an assignment was sent something of no known kind",
-                      assignment.delivery.words = WORDSES);
+                      assignment.delivery.words = WORDINGS);
     ASSIGNMENT_BREAKS("a dispatch that was never made has an outcome",
                       assignment.delivery.result = DELIVERY_OK);
     ASSIGNMENT_BREAKS("an assignment is to be sent something of no known kind",
-                      assignment.outgoing.next = WORDSES);
+                      assignment.outgoing.next = WORDINGS);
     ASSIGNMENT_BREAKS("a message that its agent has not received is gone",
                       assignment.outgoing.undelivered = WORDS_ANSWER);
     ASSIGNMENT_BREAKS("more was settled than used", assignment.usage.settled_cost = 1);

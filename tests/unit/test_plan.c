@@ -841,7 +841,7 @@ static void test_only_some_may_change_plans(void **state) {
     agent.reason = STR("trust me");
     assert_int_equal(play(p, agent),
                      ERROR_UNAUTHORIZED); /* PLAN-14: only a person or the overseer may */
-    agent.sender.actor = STR("somebody");
+    agent.sender.actor = STR("agnes");
     agent.work.override = 0;
     assert_int_equal(play(p, agent), ERROR_UNAUTHORIZED);
     agent.kind = SIGNAL_WORK_FOLLOW;

@@ -1172,7 +1172,7 @@ static struct chance dice;
 static void deal_by_chance(struct room *r, struct message *m) {
     if (chance_in(&dice, 3))
         return;
-    heard(r, m, (enum hearing)chance_below(&dice, HEARDS), chance_in(&dice, 2) ? "17" : "",
+    heard(r, m, (enum hearing)chance_below(&dice, HEARINGS), chance_in(&dice, 2) ? "17" : "",
           chance_in(&dice, 4) ? r->now + MINUTES(chance_below(&dice, 90)) : 0);
 }
 

@@ -81,7 +81,7 @@ static struct str golden_read(const char *name, struct str now) {
 static void test_each_kind_of_words_is_as_in_its_file(void **state) {
     (void)state;
     struct words_about about = about_all();
-    for (enum wording words = WORDS_TASK; words < WORDSES; words++) {
+    for (enum wording words = WORDS_TASK; words < WORDINGS; words++) {
         struct str text = words_write(words, &about, &arena);
         struct str golden = golden_read(name_of(&WORDS_NAMES, words), text);
         if (!str_equal(text, golden))
@@ -165,7 +165,7 @@ static void test_nobody_s_text_can_pose_as_ours(void **state) {
                                     .task = &task,
                                     .handoff = &left,
                                     .outgoing = EVIL[i]};
-        for (enum wording words = WORDS_TASK; words < WORDSES; words++) {
+        for (enum wording words = WORDS_TASK; words < WORDINGS; words++) {
             struct str text = words_write(words, &about, &arena);
             lines_are_fenced(text, "EVIL");
             check(str_is_text(text), "%s", hex_of(text));
@@ -242,7 +242,7 @@ static void test_words_are_bounded_and_their_form_survives(void **state) {
         struct words_about about = {
             GOAL, STR("\"\"\"\"\"\"\"\"\"\"\"\"\"\"\"\"\"\"\"\"\"\"\"\"\"\"\"\"\"\"\""), &task,
             &left, text};
-        for (enum wording words = WORDS_TASK; words < WORDSES; words++) {
+        for (enum wording words = WORDS_TASK; words < WORDINGS; words++) {
             struct str written = words_write(words, &about, &arena);
             check(written.len <= LIMIT_INSTRUCTION, "%zu bytes", written.len);
             check(has(written, "\"commits\": [\"<hash>\"]}\n}}\n```\n"), "the form is cut");

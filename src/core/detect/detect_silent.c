@@ -2,20 +2,12 @@
 /* Detects a run that has been silent for too long: in a tool call, in a turn, or between turns. TICK-11, TICK-12. */
 #include "core/detect/detect.h"
 
-static int64_t later(int64_t a, int64_t b) {
-    return a > b ? a : b;
-}
-
-static int64_t sooner(int64_t a, int64_t b) {
-    return a < b ? a : b;
-}
-
 /* The newest known progress; a time in the future comes from a clock that was wrong. */
 int64_t last_life(const struct assignment *assignment, const struct observation *seen, int64_t at) {
-    int64_t last = later(assignment->liveness.last_activity_at, assignment->delivery.last_at);
+    int64_t last = time_later(assignment->liveness.last_activity_at, assignment->delivery.last_at);
     if (seen && seen->active_at <= at)
-        last = later(last, seen->active_at);
-    return sooner(last, at);
+        last = time_later(last, seen->active_at);
+    return time_sooner(last, at);
 }
 
 int64_t idle_limit(const struct assignment *assignment, const struct policy *policy) {
@@ -30,8 +22,8 @@ static int64_t put_off_by_chatter(const struct assignment *assignment,
     int64_t limit = idle_limit(assignment, policy), quiet = time_after(base, limit);
     if (!seen || seen->chatter_at <= base)
         return quiet;
-    return sooner(time_after(seen->chatter_at, limit),
-                  time_after(quiet, policy->liveness.chatter_most));
+    return time_sooner(time_after(seen->chatter_at, limit),
+                       time_after(quiet, policy->liveness.chatter_most));
 }
 
 /* When the run counts as stalled. An open tool call and a turn in progress have longer limits of their own. TICK-12: an
@@ -41,15 +33,16 @@ static int64_t stalled_at(const struct watched *watched) {
     const struct observation *seen = watched->seen;
     const struct policy *policy = watched->policy;
     int64_t since = watched->since, at = watched->at;
-    int64_t base = later(last_life(assignment, seen, at), since);
+    int64_t base = time_later(last_life(assignment, seen, at), since);
     if (seen && seen->tool_since > 0 && seen->tool_since <= at)
-        return time_after(later(base, seen->tool_since), policy->liveness.idle_in_tool);
+        return time_after(time_later(base, seen->tool_since), policy->liveness.idle_in_tool);
     if (seen && seen->turn == TRISTATE_YES)
-        return time_after(base, later(policy->liveness.turn_most, idle_limit(assignment, policy)));
+        return time_after(base,
+                          time_later(policy->liveness.turn_most, idle_limit(assignment, policy)));
     int64_t limit = put_off_by_chatter(assignment, seen, policy, base);
     if (assignment->liveness.expected_next_at > 0)
-        limit = sooner(limit, later(assignment->liveness.expected_next_at,
-                                    time_after(since, policy->liveness.tick_every)));
+        limit = time_sooner(limit, time_later(assignment->liveness.expected_next_at,
+                                              time_after(since, policy->liveness.tick_every)));
     return limit;
 }
 

@@ -11,7 +11,7 @@ void words_put_by(struct deciding *d, const struct assignment *assignment, enum 
                   struct hash outgoing); /* mail.c: queued, and sent as soon as possible */
 bool outgoing_message_next(
     const struct deciding *d,
-    struct assignment *assignment); /* mail.c: true: assignment->outgoing_message is set */
+    struct assignment *assignment); /* mail.c: true: assignment->outgoing.message is set */
 void outgoing_message_heard(
     struct deciding *, const struct assignment *assignment); /* mail.c: the message has arrived */
 

@@ -677,10 +677,6 @@ void rule_question(struct deciding *d) {
 
 /* ---- what becomes due ---- */
 
-static int64_t earlier(int64_t a, int64_t b) {
-    return a < b ? a : b;
-}
-
 /* REQUEST-09: a request that the parent or the overseer does not answer is raised to a person. */
 static int64_t raise_next(const struct policy *policy, const struct question *question) {
     bool waits = question->kind == QUESTION_REQUEST && question->of != OF_PERSON &&
@@ -693,19 +689,19 @@ static int64_t question_next(const struct live *live, const struct goal *goal,
                              int64_t now) {
     int64_t next = route_next(policy, goal, question, now);
     if (question->state == QUESTION_ANSWERED)
-        return assignment_is_busy(live, question) ? next : earlier(next, question->applies_at);
+        return assignment_is_busy(live, question) ? next : time_sooner(next, question->applies_at);
     if (question->state == QUESTION_OVER)
         return route_pends(policy, goal, question) ? next : now;
     if (question->expires_at)
-        next = earlier(next, question->expires_at);
-    return earlier(next, raise_next(policy, question));
+        next = time_sooner(next, question->expires_at);
+    return time_sooner(next, raise_next(policy, question));
 }
 
 int64_t questions_next(const struct live *live, const struct goal *goal,
                        const struct policy *policy, int64_t now) {
     int64_t next = TIME_NEVER;
     for (uint32_t i = 0; i < live->questions.count; i++)
-        next = earlier(next, question_next(live, goal, policy, &live->questions.at[i], now));
+        next = time_sooner(next, question_next(live, goal, policy, &live->questions.at[i], now));
     return next;
 }
 

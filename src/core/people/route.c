@@ -109,16 +109,12 @@ static bool is_under_way(const struct goal *goal, const struct question *questio
     return question->sending.effects[i] && goal_effect(open, question->sending.effects[i] - 1);
 }
 
-static int64_t later(int64_t a, int64_t b) {
-    return a > b ? a : b;
-}
-
 static int64_t entry_next(const struct policy *policy, const struct goal *goal,
                           const struct question *question, uint32_t i, int64_t now) {
     const struct policy_channel *channel = channel_of(policy, question->sending.keys[i]);
     if (!channel || !question->sending.again[i] || is_under_way(goal, question, i))
         return TIME_NEVER;
-    return allowed_at(policy, goal, question, channel, later(again_at(question, i), now));
+    return allowed_at(policy, goal, question, channel, time_later(again_at(question, i), now));
 }
 
 static bool is_being_sent(const struct goal *goal, const struct question *question,
@@ -138,7 +134,7 @@ static int64_t round_next(const struct policy *policy, const struct goal *goal,
     if (question->state != QUESTION_OPEN || question->acknowledged ||
         question->sending.next_at == TIME_NEVER)
         return next;
-    int64_t from = later(now, later(question->sending.next_at, question->snoozed_until));
+    int64_t from = time_later(now, time_later(question->sending.next_at, question->snoozed_until));
     for (uint32_t i = 0; i < policy->people.channel_count; i++) {
         const struct policy_channel *channel = &policy->people.channels[i];
         if (!route_wants(policy, goal, question, channel) || is_being_sent(goal, question, channel))
@@ -339,7 +335,7 @@ static void try_again(struct deciding *d, struct question *question, uint32_t i)
 /* ESCALATE-07: a channel that fails stops nothing. A message that it could not send is tried again by itself, after
  * growing waits; a message that it refused is tried in the next round. */
 void route_heard(struct deciding *d, struct question *question, uint32_t i) {
-    bool known = d->signal->kind == SIGNAL_EFFECT_ENDED && d->signal->to < HEARDS;
+    bool known = d->signal->kind == SIGNAL_EFFECT_ENDED && d->signal->to < HEARINGS;
     const struct policy_channel *channel = channel_of(d->policy, question->sending.keys[i]);
     enum hearing heard = known ? (enum hearing)d->signal->to : HEARD_PERHAPS;
     bool wanted = question->state == QUESTION_OVER

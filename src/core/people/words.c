@@ -361,7 +361,7 @@ static void words_again(struct writer *to, const struct words_about *about) {
 }
 
 struct str words_write(enum wording words, const struct words_about *about, struct arena *arena) {
-    static void (*const WRITERS[WORDSES])(struct writer *, const struct words_about *) = {
+    static void (*const WRITERS[WORDINGS])(struct writer *, const struct words_about *) = {
         [WORDS_TASK] = words_task,         [WORDS_NUDGE] = words_nudge,
         [WORDS_BLOCK] = words_block,       [WORDS_ANSWER] = words_answer,
         [WORDS_HANDOVER] = words_handover, [WORDS_AGAIN] = words_again,
@@ -369,7 +369,7 @@ struct str words_write(enum wording words, const struct words_about *about, stru
         [WORDS_MESSAGE] = words_message,
     };
     struct writer writer = {.arena = arena};
-    must(words < WORDSES && WRITERS[words] != NULL);
+    must(words < WORDINGS && WRITERS[words] != NULL);
     WRITERS[words](&writer, about);
     must(writer.len <= LIMIT_INSTRUCTION);
     return (struct str){writer.at, writer.len};

@@ -66,7 +66,7 @@
     DECIDING_PEOPLE(X, NEXT)
 /* clang-format on */
 
-/* What stands between two rows. */
+/* Separators between two rows. */
 #define NEXT_ROW() ,
 #define NEXT_STATEMENT() ;
 
