@@ -58,7 +58,7 @@ struct daemon {
     uv_signal_t on_int, on_term, on_hup;
     uv_timer_t sweep, sweep_soon;
     uv_async_t asked; /* wakes the loop from other threads, for one of: */
-    atomic_bool stop_wanted, reload_wanted, sweep_soon_wanted;
+    atomic_bool stop_wanted, reopen_wanted, sweep_soon_wanted;
     pthread_t checkpoints;
     bool checkpointing;
     atomic_bool ending;
@@ -127,23 +127,24 @@ static void stop_asked(uv_signal_t *signal, int number) {
     stop_now(signal->data);
 }
 
-/* G-26, G-28: also reopens the log, so that a new file begins if the old one was moved away. */
-static void reload_now(struct daemon *daemon) {
-    notify_reloading();
-    char why[512];
-    json_decref(context_settings_reload(&daemon->context, STR("operator"), why, sizeof why));
+/* G-26, G-28: a new file begins if the old one was moved away. */
+static void log_reopen(struct daemon *daemon) {
     const struct settings *settings = context_settings(&daemon->context);
     daemon->options.log.least = (enum log_level)settings->log.level;
     context_settings_drop(settings);
     if (!log_open(&daemon->options.log))
         log_error("the log %s cannot be reopened: %s; logging continues to the old file",
                   daemon->options.log.file, strerror(errno));
-    notify_ready("supervising");
 }
 
 static void reload_asked(uv_signal_t *signal, int number) {
     (void)number;
-    reload_now(signal->data);
+    struct daemon *daemon = signal->data;
+    char why[512];
+    notify_reloading();
+    json_decref(context_settings_reload(&daemon->context, STR("operator"), why, sizeof why));
+    log_reopen(daemon);
+    notify_ready("supervising");
 }
 
 static void sweep_soon_due(uv_timer_t *timer) {
@@ -152,11 +153,11 @@ static void sweep_soon_due(uv_timer_t *timer) {
         uv_timer_start(timer, sweep_soon_due, SWEEP_SOON_MS, 0);
 }
 
-/* Handles a request that came through an interface: reload, sweep soon or stop. */
+/* Handles a request that came through an interface: settings that were reloaded, sweep soon or stop. */
 static void context_asked(uv_async_t *async) {
     struct daemon *daemon = async->data;
-    if (atomic_exchange(&daemon->reload_wanted, false))
-        reload_now(daemon);
+    if (atomic_exchange(&daemon->reopen_wanted, false))
+        log_reopen(daemon);
     if (atomic_exchange(&daemon->sweep_soon_wanted, false) &&
         !uv_is_active((uv_handle_t *)&daemon->sweep_soon))
         uv_timer_start(&daemon->sweep_soon, sweep_soon_due, SWEEP_SOON_MS, 0);
@@ -172,9 +173,9 @@ static void context_sweep_soon(struct daemon_context *context) {
     uv_async_send(&daemon->asked);
 }
 
-static void context_reload(struct daemon_context *context) {
+static void context_reloaded(struct daemon_context *context) {
     struct daemon *daemon = context->with;
-    atomic_store(&daemon->reload_wanted, true);
+    atomic_store(&daemon->reopen_wanted, true);
     uv_async_send(&daemon->asked);
 }
 
@@ -376,7 +377,7 @@ static bool context_open(struct daemon *daemon, char *error, size_t error_size) 
     context_settings_set(context, options->settings);
     context->started_at = clock_wall();
     context->with = daemon;
-    context->reload = context_reload;
+    context->reloaded = context_reloaded;
     context->stop = context_stop;
     context->sweep_soon = context_sweep_soon;
     context->policy_read = policy_of_text;

@@ -34,9 +34,9 @@ struct daemon_context {
         *settings; /* current settings: a reload replaces them as a whole, see context_settings() */
     const struct config_source *config; /* where a reload reads the settings from */
     int64_t started_at;                 /* wall clock */
-    void (*reload)(
-        struct daemon_context *context); /* requests a reload from the main loop; from any thread */
-    void (*stop)(struct daemon_context *context); /* the same for a stop */
+    /* the settings were reloaded: the main loop reopens the log; from any thread */
+    void (*reloaded)(struct daemon_context *context);
+    void (*stop)(struct daemon_context *context); /* requests a stop; from any thread */
     void (*sweep_soon)(
         struct daemon_context *context); /* requests calls_sweep() soon; NULL: there is no sweep */
     void *with;                          /* of the daemon */

@@ -215,7 +215,7 @@ void config_reload_answer(struct daemon_context *context, struct op_call *call) 
     if (!call->result)
         call->error = ERROR_INVALID;
     else
-        context->reload(context); /* the main loop reopens the log, with its new level */
+        context->reloaded(context);
 }
 
 /* ---- showing ---- */

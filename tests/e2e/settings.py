@@ -152,6 +152,17 @@ def reload_is_all_or_nothing(world):
 
 
 @check("")
+def one_reload_reads_once(world):
+    """A reload reads the file once, before it is answered. What is written there afterwards, perhaps half, waits for the next reload."""
+    read = "settings reloaded by"
+    before = world.log().count(read)
+    for _ in range(3):
+        world.do("config.reload")
+    time.sleep(1)
+    assert world.log().count(read) == before + 3, world.log()[-2000:]
+
+
+@check("")
 def reload_by_signal(world):
     before = len(world.orders(POLICY_CHANGED))
     world.write('[supervision]\ntick_every = "5m"\n[plans]\napprove = true\n')
