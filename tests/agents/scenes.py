@@ -282,6 +282,7 @@ def by_hand(fixture):
     typed("reject", task, f"It has to be better. <<<{again}>>>")
     fixture.wait("it was made better", lambda: "+better" in typed("diff", task))
     fixture.wait("a person is asked again", lambda: fixture.questions(), 90)
+    expect("+better" in typed("diff", task), "the commit that waits is not shown")
     typed("land", task)
     fixture.wait_done(goal)
     expect(fixture.landed() == "better", "it is not on the branch")
