@@ -36,7 +36,7 @@ check: build/check/build.ninja
 	@meson test -C build/check --no-rebuild --suite unit --print-errorlogs
 	@tests/e2e/smoke.py build/check/overseerd
 
-# The same build: what takes more than half a minute by itself.
+# The rest of the tests with sanitizers, in the same build.
 check-long: build/check/build.ninja
 	@ninja -C build/check build.ninja >/dev/null
 	@ninja -C build/check -j $(JOBS) overseerd overseer $$(tests/lib/programs build/check long)

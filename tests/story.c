@@ -468,31 +468,22 @@ static bool story_run(const char *path, struct backend *backend) {
     return story.failure[0] == 0;
 }
 
-static struct backend *model_make(const char *server) {
-    (void)server;
-    return model_backend();
-}
+static const char *const ENGINES[] = {"model", "sqlite", "postgres"};
 
-static struct backend *sqlite_make(const char *server) {
-    (void)server;
-    return sqlite_backend(1);
-}
-
-static struct backend *postgres_make(const char *server) {
+/* NULL: there is no server to connect to. */
+static struct backend *engine_make(const char *name, const char *server) {
+    if (strcmp(name, "model") == 0)
+        return model_backend();
+    if (strcmp(name, "sqlite") == 0)
+        return sqlite_backend(1);
     return server ? postgres_backend(server) : NULL;
 }
 
-static const struct engine {
-    const char *name;
-    struct backend *(*make)(const char *server);
-} engines[] = {{"model", model_make}, {"sqlite", sqlite_make}, {"postgres", postgres_make}};
-
-/* Tells one story on each engine that is there, or on the named one; counts what passed and what failed. */
+/* Runs a story on every available engine, or only on the named one; counts passes and failures. */
 static void story_on(const char *path, const char *only, const char *server, int counts[2]) {
-    for (size_t k = 0; k < count_of(engines); k++) {
-        if (only && strcmp(only, engines[k].name) != 0)
-            continue;
-        struct backend *backend = engines[k].make(server);
+    for (size_t k = 0; k < count_of(ENGINES); k++) {
+        struct backend *backend =
+            !only || strcmp(only, ENGINES[k]) == 0 ? engine_make(ENGINES[k], server) : NULL;
         if (!backend)
             continue;
         backup_teach(backend, server);

@@ -1,4 +1,4 @@
-story "Nobody takes the fleet after an outage of everybody"
+story "No host takes over the fleet after an outage of all hosts"
 fleet 3 hosts, lease 4s
 goal g1
 freeze host 1

@@ -1,4 +1,4 @@
-story "Whoever is named and may not work is not replaced by somebody else: a person is asked" proves POLICY-01 ASSIGN-20
+story "A named agent that may not work is not replaced by another one: a person is asked" proves POLICY-01 ASSIGN-20
 fleet 1 hosts, lease 4m
 policy idle-after 15m, undo-for 0s, allow-agents auto-1
 agents auto-1, auto-2

@@ -1,4 +1,4 @@
-story "Work goes to whoever the plan names" proves ASSIGN-20 ASSIGN-02
+story "Work goes to the agent that the plan names" proves ASSIGN-20 ASSIGN-02
 fleet 1 hosts, lease 4m
 agents auto-1 as coder, auto-2 as reviewer
 goal g1 with task T1, assigned to auto-2

@@ -1,4 +1,4 @@
-story "A goal that somebody changes in the store is read again, not overwritten" proves STORE-06
+story "A goal that a person changes in the store is read again, not overwritten" proves STORE-06
 fleet 1 hosts, lease 4s
 goal g1
 host 1 hears of g1 that "one"

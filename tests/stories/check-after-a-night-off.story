@@ -1,4 +1,4 @@
-story "A machine that was off for a night goes on with the check that it was in, and asks nobody" proves VERIFY-01
+story "A machine that was off for a night continues the check that it was in, and asks no person" proves VERIFY-01
 fleet 1 hosts, lease 4m
 policy idle-after 15m, checks yes, lands no
 goal g1 with task T1, assigned to auto-1

@@ -1,4 +1,4 @@
-story "Whatever somebody does by hand carries their name, also when another host writes it down" proves EVENT-08
+story "A record of what a person does by hand has that person's name, also when another host writes it" proves EVENT-08
 fleet 2 hosts, lease 4s
 goal g1
 g1 is planned as "P1(T1 T2)" by the overseer at host 2

@@ -1,4 +1,4 @@
-story "Activity clears the time at which somebody promised to be heard of" proves TICK-12 TICK-14
+story "Activity clears the time at which an agent promised to report" proves TICK-12 TICK-14
 fleet 1 hosts, lease 4m
 policy idle-after 15m
 goal g1 with task T1, assigned to auto-1

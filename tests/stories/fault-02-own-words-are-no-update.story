@@ -1,4 +1,4 @@
-story "Our own example is not the agent's update, whoever sends it back" proves UPDATE-01 UPDATE-07
+story "Our own example is not the agent's update, also when an agent sends it back" proves UPDATE-01 UPDATE-07
 fleet 1 hosts, lease 4m
 policy idle-after 15m
 goal g1 with task T1, assigned to auto-1

@@ -1,4 +1,4 @@
-story "Whoever names what is in the way is blocked, whatever status it says" proves ASSIGN-07 RECOVER-13 UPDATE-02
+story "An agent that names a blocker is blocked, no matter which status it reports" proves ASSIGN-07 RECOVER-13 UPDATE-02
 fleet 1 hosts, lease 20m
 policy idle-after 15m
 goal g1 with task T1, assigned to auto-1

@@ -1,4 +1,4 @@
-story "A new plan leaves what is done as it is, and nobody does it again" proves PLAN-24
+story "A new plan leaves what is done as it is, and it is not done again" proves PLAN-24
 fleet 1 hosts, lease 4m
 agents auto-1
 goal g1

@@ -1,4 +1,4 @@
-story "Nobody begins what waits for something else" proves TICK-03 PLAN-35
+story "Work that waits for something else does not begin" proves TICK-03 PLAN-35
 fleet 1 hosts, lease 4m
 agents auto-1
 goal g1

@@ -1,4 +1,4 @@
-story "An outcome that nobody knows is not written down as a success, and nothing is sent a second time for it" proves RECOVER-10
+story "An unknown outcome is not recorded as a success, and nothing is sent a second time for it" proves RECOVER-10
 fleet 1 hosts, lease 4m
 policy idle-after 15m, reassign allowed
 agents auto-1, auto-2

@@ -1,4 +1,4 @@
-story "Cancelling a goal takes back what nobody has begun"
+story "Cancelling a goal withdraws work that has not begun"
 fleet 1 hosts, lease 4s
 freeze host 1
 goal g1 with command

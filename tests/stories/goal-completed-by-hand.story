@@ -1,4 +1,4 @@
-story "A person completes a goal by hand and says why; nobody else does"
+story "A person completes a goal by hand and says why; no agent can"
 fleet 1 hosts, lease 4s
 goal g1
 g1 is planned as "P1(T1)"

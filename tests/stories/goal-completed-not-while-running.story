@@ -1,4 +1,4 @@
-story "Nobody completes a goal by hand while something of it runs"
+story "A goal cannot be completed by hand while something of it runs"
 fleet 1 hosts, lease 4s
 hands are idle
 goal g1 with command

@@ -1,4 +1,4 @@
-story "A goal is not called done while somebody wants its plan looked at"
+story "A goal is not called done while a review of its plan is requested"
 fleet 1 hosts, lease 4s
 goal g1
 g1 is planned as "P1(T1)"

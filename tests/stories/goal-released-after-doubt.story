@@ -1,4 +1,4 @@
-story "What nobody can know is ended by a person, once, and is not done again"
+story "An effect whose outcome cannot be known is ended by a person, once, and is not done again"
 fleet 1 hosts, lease 4s
 hands are idle
 goal g1 with command

@@ -1,4 +1,4 @@
-story "A machine that was off for a night goes on with the landing that it was in, and asks nobody" proves VERIFY-22
+story "A machine that was off for a night continues the landing that it was in, and asks no person" proves VERIFY-22
 fleet 1 hosts, lease 4m
 policy idle-after 15m, checks yes, lands yes, verify-by-person yes, undo-for 0s
 goal g1 with task T1, assigned to auto-1

@@ -1,4 +1,4 @@
-story "A turn in flight from which nothing comes is stalled after its own limit, and somebody acts on it" proves TICK-08
+story "A turn in flight from which nothing comes is stalled after its own limit, and is acted on" proves TICK-08
 fleet 1 hosts, lease 4m
 policy idle-after 15m, turn-most 30m, max-retries 1, reassign forbidden
 goal g1 with task T1, assigned to auto-1

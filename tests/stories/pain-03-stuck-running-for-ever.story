@@ -1,4 +1,4 @@
-story "Stuck running for ever: a process that is gone is noticed although nobody said so" proves TICK-08 TICK-09
+story "Stuck running forever: a process that is gone is noticed although its end was not reported" proves TICK-08 TICK-09
 fleet 1 hosts, lease 4m
 policy idle-after 15m
 goal g1 with task T1, assigned to auto-1

@@ -1,4 +1,4 @@
-story "Restart loses in-flight work: agents outlive the daemon, and nobody is started twice" proves TICK-16 TICK-17 ASSIGN-10
+story "Restart loses in-flight work: agents outlive the daemon, and no agent is started twice" proves TICK-16 TICK-17 ASSIGN-10
 fleet 1 hosts, lease 4m
 goal g1 with task T1, assigned to auto-1
 at 5m   auto-1 works

@@ -1,4 +1,4 @@
-story "Recovery death spiral: whoever dies again and again is not started again and again" proves RECOVER-08 RECOVER-12
+story "Recovery death spiral: an agent that dies again and again is not started again and again" proves RECOVER-08 RECOVER-12
 fleet 1 hosts, lease 20m
 policy max-restarts 2, restart-window 6h, reassign forbidden
 goal g1 with task T1, assigned to auto-1

@@ -1,4 +1,4 @@
-story "Endless retry storm: everything that was ever sent for a piece of work has a cap, whoever it went to" proves RECOVER-08
+story "Endless retry storm: everything that is sent for one piece of work has a cap, for all agents together" proves RECOVER-08
 fleet 1 hosts, lease 20m
 agents auto-1, auto-2, auto-3
 policy max-attempts 5, max-retries 3, max-restarts 100, restart-window 100h, reassign allowed

@@ -1,4 +1,4 @@
-story "Blocked on a modal: a dialog is a question to a person, and nobody types into it" proves RECOVER-13
+story "Blocked on a modal: a dialog is a question to a person, and nothing is typed into it" proves RECOVER-13
 fleet 1 hosts, lease 20m
 policy idle-after 15m
 goal g1 with task T1, assigned to auto-1

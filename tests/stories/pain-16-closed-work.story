@@ -1,4 +1,4 @@
-story "Restart onto closed work: whoever works on what is over is stopped, and not started again" proves ASSIGN-05
+story "Restart onto closed work: an agent that works on what is over is stopped, and not started again" proves ASSIGN-05
 fleet 1 hosts, lease 4m
 goal g1 with task T1, assigned to auto-1
 at 5m   g1 is cancelled because "not needed"

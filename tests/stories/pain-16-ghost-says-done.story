@@ -1,4 +1,4 @@
-story "Who was replaced and comes back speaks for nobody: its word does not end another's work" proves UPDATE-06
+story "An agent that was replaced and comes back does not end the work of its successor" proves UPDATE-06
 fleet 1 hosts, lease 4m
 agents auto-1, auto-2
 policy idle-after 15m, max-retries 1, reassign allowed

@@ -1,4 +1,4 @@
-story "Orphan processes: whoever is replaced, called off or done is ended" proves ASSIGN-05
+story "Orphan processes: an agent that is replaced, cancelled or done is ended" proves ASSIGN-05
 fleet 1 hosts, lease 4m
 agents auto-1, auto-2
 policy idle-after 15m, max-retries 1, reassign allowed

@@ -1,4 +1,4 @@
-story "A crash between the claim and the start is looked into before anybody is started" proves TICK-17 RECOVER-10
+story "A crash between the claim and the start is examined before an agent is started" proves TICK-17 RECOVER-10
 fleet 1 hosts, lease 4m
 agents auto-1
 hands are idle

@@ -1,4 +1,4 @@
-story "Duplicate spawns: a claim whose answer is lost starts nobody twice" proves TICK-16
+story "Duplicate spawns: a claim whose answer is lost starts no agent twice" proves TICK-16
 fleet 1 hosts, lease 4m
 agents auto-1
 goal g1

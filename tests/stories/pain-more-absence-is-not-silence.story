@@ -1,4 +1,4 @@
-story "Recovery ran before it listened: nobody is called stalled for our own absence" proves TICK-11 TICK-17
+story "Recovery ran before it listened: no agent is called stalled for our own absence" proves TICK-11 TICK-17
 fleet 1 hosts, lease 20m
 policy idle-after 15m
 goal g1 with task T1, assigned to auto-1

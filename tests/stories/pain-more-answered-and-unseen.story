@@ -1,4 +1,4 @@
-story "A person's word about an agent that nobody can see is carried out after a few looks" proves RECOVER-11 ESCALATE-14
+story "A person's answer about an agent that cannot be observed is carried out after a few looks" proves RECOVER-11 ESCALATE-14
 fleet 1 hosts, lease 4m
 policy idle-after 15m, max-retries 1, undo-for 0s
 goal g1 with task T1, assigned to auto-1

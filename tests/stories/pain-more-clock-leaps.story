@@ -1,4 +1,4 @@
-story "The clock leaps by a year: nobody is stalled for it" proves TICK-11
+story "The clock leaps by a year: no agent is stalled for it" proves TICK-11
 fleet 1 hosts, lease 4m
 policy idle-after 15m
 goal g1 with task T1, assigned to auto-1

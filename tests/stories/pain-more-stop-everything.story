@@ -1,4 +1,4 @@
-story "No way to stop everything at once: stopped, nobody is nudged, started or replaced; resumed, it goes on" proves CLI-11
+story "No way to stop everything at once: while stopped, no agent is nudged, started or replaced; resumed, work goes on" proves CLI-11
 fleet 1 hosts, lease 4m
 policy idle-after 15m
 goal g1 with task T1, assigned to auto-1

@@ -1,4 +1,4 @@
-story "The laptop sleeps for a night: afterwards everybody is observed before anything is done" proves TICK-11
+story "The laptop sleeps for a night: afterwards every agent is observed before anything is done" proves TICK-11
 fleet 1 hosts, lease 20m
 agents auto-1, auto-2
 policy idle-after 15m

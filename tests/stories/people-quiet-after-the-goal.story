@@ -1,4 +1,4 @@
-story "Nobody is asked about what is over" proves ESCALATE-15
+story "No person is asked about work that is over" proves ESCALATE-15
 fleet 1 hosts, lease 20m
 channels desk desktop, tracker gitea
 policy idle-after 15m, max-retries 1, reassign forbidden, say-again 30m

@@ -1,4 +1,4 @@
-story "What nobody below a person answers goes to a person" proves REQUEST-09 REQUEST-05
+story "A request that no agent answers goes to a person" proves REQUEST-09 REQUEST-05
 fleet 1 hosts, lease 20m
 channels desk desktop
 policy idle-after 3h, request-raise 15m

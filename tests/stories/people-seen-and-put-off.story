@@ -1,4 +1,4 @@
-story "What somebody has in hand is not said again; what was put off comes back" proves ESCALATE-15
+story "A question that a person has acknowledged is not sent again; one that was put off comes back" proves ESCALATE-15
 fleet 1 hosts, lease 20m
 channels desk desktop
 policy idle-after 15m, max-retries 1, reassign forbidden, say-again 30m, say-most 6

@@ -1,4 +1,4 @@
-story "Try again does not take the place of an answer that nobody has heard" proves ESCALATE-14
+story "Try again does not replace an answer that no agent has received" proves ESCALATE-14
 fleet 1 hosts, lease 20s
 policy idle-after 15m, undo-for 0s, max-restarts 0
 goal g1 with task T1, assigned to auto-1

@@ -1,4 +1,4 @@
-story "A question withdrawn while its work is checked keeps nobody waiting for ever" proves ESCALATE-14
+story "Work whose question is withdrawn while it is checked does not wait forever" proves ESCALATE-14
 fleet 1 hosts, lease 4m
 policy idle-after 15m, undo-for 0s, checks yes, lands no
 goal g1 with task T1, assigned to auto-1

@@ -1,4 +1,4 @@
-story "A finished plan does not hide that nobody knows what became of a command"
+story "A finished plan does not hide that the outcome of a command is unknown"
 fleet 2 hosts, lease 4s
 hands are idle
 goal g1 with command

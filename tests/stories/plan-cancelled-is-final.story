@@ -1,4 +1,4 @@
-story "A cancelled node is cancelled for ever, whoever wants it back" proves PLAN-09
+story "A cancelled node stays cancelled, for agents and people alike" proves PLAN-09
 fleet 1 hosts, lease 4s
 goal g1
 g1 is planned as "P1(T1 T2)"

@@ -1,4 +1,4 @@
-story "A plan whose commit stands, though nobody heard of it, is applied once" proves STORE-02 STORE-08
+story "A plan whose commit stands although its answer was lost is applied once" proves STORE-02 STORE-08
 fleet 1 hosts, lease 4s
 goal g1
 host 1 crashes in its next commit, which is committed

@@ -1,4 +1,4 @@
-story "A plan is created once, updated by new plans and finished tasks, and reviewed when somebody asks" proves PLAN-22
+story "A plan is created once, updated by new plans and finished tasks, and reviewed on request" proves PLAN-22
 fleet 1 hosts, lease 4s
 goal g1
 g1 is planned as "P1(T1 T2)"

@@ -1,4 +1,4 @@
-story "A plan that was kept for a host which dies then is applied by whoever takes over, once"
+story "A plan that was stored for a host that then dies is applied once, by the host that takes over"
 fleet 2 hosts, lease 4s
 goal g1
 freeze host 1

@@ -1,4 +1,4 @@
-story "A plan is changed by the overseer, a person or an agent that was named, and by nobody else" proves PLAN-23
+story "Only the overseer, a person or an agent that was named may change a plan" proves PLAN-23
 fleet 1 hosts, lease 4s
 agent ci may plan
 goal g1

@@ -1,4 +1,4 @@
-story "A new plan that waits for something cancelled is accepted, and somebody is asked at once" proves PLAN-22
+story "A new plan that waits for something cancelled is accepted, and a person is asked at once" proves PLAN-22
 fleet 1 hosts, lease 4s
 goal g1
 g1 is planned as "P1(T1 T2)"

@@ -1,4 +1,4 @@
-story "Who waits for what was cancelled waits in vain, and somebody is asked, once" proves PLAN-22
+story "Work that waits for something cancelled cannot begin, and a person is asked, once" proves PLAN-22
 fleet 1 hosts, lease 4s
 goal g1
 g1 is planned as "P1(T1 T2<T1 T3<T1 T4)"

@@ -1,4 +1,4 @@
-story "What is counted is kept beside what is said, and what nobody can read or place is refused" proves PROGRESS-01 PROGRESS-05
+story "What is counted is stored beside what is said, and a report that cannot be read or assigned is refused" proves PROGRESS-01 PROGRESS-05
 fleet 1 hosts, lease 4m
 policy idle-after 15m
 goal g1 with task T1, assigned to auto-1

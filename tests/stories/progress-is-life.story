@@ -1,4 +1,4 @@
-story "Whoever says how far it is has not fallen silent" proves PROGRESS-09 TICK-13
+story "An agent that reports its progress has not fallen silent" proves PROGRESS-09 TICK-13
 fleet 1 hosts, lease 4m
 policy idle-after 15m
 goal g1 with task T1, assigned to auto-1

@@ -1,4 +1,4 @@
-story "One report of progress in thirty seconds is kept, whoever stays up meanwhile" proves PROGRESS-03 PROGRESS-05
+story "One report of progress in thirty seconds is stored, also when hosts restart meanwhile" proves PROGRESS-03 PROGRESS-05
 fleet 1 hosts, lease 4m
 policy idle-after 15m
 goal g1 with task T1, assigned to auto-1

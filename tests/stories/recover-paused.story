@@ -1,4 +1,4 @@
-story "A paused goal nudges nobody; resumed, silence counts again" proves RECOVER-14
+story "No agent of a paused goal is nudged; after it is resumed, silence counts again" proves RECOVER-14
 fleet 1 hosts, lease 4m
 policy idle-after 15m
 goal g1 with task T1, assigned to auto-1

@@ -1,4 +1,4 @@
-story "A plan that is edited while somebody changes the goal in the store loses neither change" proves STORE-06
+story "A plan that is edited while a person changes the goal in the store loses neither change" proves STORE-06
 fleet 1 hosts, lease 4s
 goal g1
 g1 is planned as "P1(T1 T2)"

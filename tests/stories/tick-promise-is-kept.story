@@ -1,4 +1,4 @@
-story "Whoever promised to be heard of in three minutes and is not is stalled then, long before it is idle" proves TICK-12
+story "An agent that promised to report in three minutes and does not is stalled then, long before it is idle" proves TICK-12
 fleet 1 hosts, lease 4m
 policy idle-after 15m, tick-every 1m
 goal g1 with task T1, assigned to auto-1

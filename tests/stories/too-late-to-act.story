@@ -1,4 +1,4 @@
-story "Whoever lost its lease before it was allowed to act never acts"
+story "A host that lost its lease before it was allowed to act never acts"
 fleet 2 hosts, lease 4s
 hands are idle
 goal g1 with command

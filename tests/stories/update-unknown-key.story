@@ -1,4 +1,4 @@
-story "A block with a key that nobody agreed on is refused as a whole, on the record" proves UPDATE-05
+story "A block with an unknown key is refused as a whole, on the record" proves UPDATE-05
 fleet 1 hosts, lease 4m
 goal g1 with task T1, assigned to auto-1
 at 5m   auto-1 replies "~~~json|{'overseerUpdate': {'status': 'done', 'trustMe': true, 'evidence': {'commits': ['1a2b']}}}|~~~"

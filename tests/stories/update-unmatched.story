@@ -1,4 +1,4 @@
-story "With two pieces of work and no trigger nobody guesses which one an update is about" proves UPDATE-06
+story "With two pieces of work and no trigger, no guess is made which one an update is about" proves UPDATE-06
 fleet 1 hosts, lease 4m
 agents auto-1
 goal g1

@@ -1,4 +1,4 @@
-story "Nobody is begun anew or ended under the hands of a person" proves VERIFY-18
+story "No agent is restarted or ended while a person is attached to it" proves VERIFY-18
 fleet 1 hosts, lease 4m
 policy idle-after 15m, undo-for 0s, checks yes, lands no
 goal g1 with task T1*retry_once, assigned to auto-1

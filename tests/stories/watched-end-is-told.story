@@ -1,4 +1,4 @@
-story "The end of a watched agent is told once, and nobody starts it again" proves RECOVER-06
+story "The end of a watched agent is told once, and it is not started again" proves RECOVER-06
 fleet 1 hosts, lease 4m
 agents auto-1
 policy idle-after 15m, planner none, reassign allowed

@@ -1,4 +1,4 @@
-story "Whoever lets go of a watched agent ends only the watching; no agent has to be set up for it" proves RECOVER-06
+story "Releasing a watched agent ends only the watching; no agent has to be configured for it" proves RECOVER-06
 fleet 1 hosts, lease 4m
 policy idle-after 15m
 goal g1 with task T1, assigned to claude:4f0c

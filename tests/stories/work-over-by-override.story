@@ -1,4 +1,4 @@
-story "Below a task that somebody called done nothing is ready any more, until it follows its parts again"
+story "Below a task that a person marked as done nothing is ready, until the task follows its parts again"
 fleet 1 hosts, lease 4s
 goal g1
 g1 is planned as "P1(T1(S1 S2) T2<T1)"
