@@ -17,7 +17,8 @@ enum {
     TMUX_SOCKET = 107,    /* bytes of its path: a system limit */
     TMUX_COMMAND = 16000, /* bytes of its whole command line: tmux takes 16 KiB at once */
     TMUX_IDLE = 3,        /* consecutive looks that saw no work: the turn is over */
-    TMUX_UNSEEN = 24      /* the same after a hook reported a dialog, which is drawn later */
+    TMUX_UNSEEN = 24,     /* the same after a hook reported a dialog, which is drawn later */
+    TMUX_DRAWS = 5 /* looks at a dialog whose screen goes on changing; then it counts as drawn */
 };
 
 #define BOOT_WITHIN SECONDS(120)
@@ -27,6 +28,7 @@ enum {
 #define ENTER_REST SECONDS(4)        /* wait for a sign that it was taken */
 #define CONFIRM_WITHIN SECONDS(20)   /* after the second Enter */
 #define KEYS_REST MILLISECONDS(700)  /* until the screen shows the effect of a key */
+#define DRAW_REST MILLISECONDS(200)  /* between two looks at a dialog that may not be drawn whole */
 #define SAME_REST SECONDS(9) /* until the same dialog that was answered counts as a new one */
 #define STOP_WITHIN SECONDS(15)
 
@@ -58,6 +60,9 @@ struct tmux {
     int64_t answered_until;    /* until then the same screen is only slow to change */
     struct drive_words output; /* answer of tmux, its newest part */
     struct drive_turn turn;
+    _Alignas(8) struct hash drawn; /* hash of the last screen that showed a dialog */
+    int64_t drawn_at;
+    uint32_t draws; /* looks at this dialog that each showed another screen */
 };
 
 /* ---- saved state ---- */
@@ -84,10 +89,14 @@ static const struct field TMUX_ROWS[] = {
     STATE_ROW(FIELD_INT, tmux, answered_until, 19),
     STATE_FILLED(tmux, output, 20),
     STATE_PART(tmux, turn, 21, DRIVE_TURN_SHAPE),
+    STATE_ROW(FIELD_HASH, tmux, drawn, 22),
+    STATE_ROW(FIELD_INT, tmux, drawn_at, 23),
+    STATE_ROW(FIELD_U32, tmux, draws, 24),
 };
 static const struct shape TMUX_STATE = SHAPE_OF(tmux, "tmux", 1, TMUX_ROWS);
-_Static_assert(sizeof(struct tmux) == 36080,
-               "files of version 2 have these bytes: keep the old struct for them, as it was");
+enum { TMUX_RAW = 36080 };
+_Static_assert(offsetof(struct tmux, drawn) == TMUX_RAW,
+               "files of version 2 begin with these bytes: new members come after them");
 
 static const struct tmux_quirk *quirk_of(const struct tmux *tmux) {
     return tmux_quirk_at(tmux->quirk);
@@ -334,8 +343,25 @@ static void dialog_answer(struct tmux *tmux, const struct tmux_dialog *dialog, s
     }
     tmux->answering = false;
     tmux->ask[0] = 0;
+    tmux->draws = 0;
     tmux->calm_at = time_after(now, 2 * KEYS_REST);
     tmux->look_at = tmux->calm_at;
+}
+
+/* A program may draw a dialog in several steps and take no key before the last: two looks must show the same. */
+static bool dialog_is_drawn(struct tmux *tmux, const struct hash *shown, int64_t now) {
+    bool same = tmux->draws > 0 && hash_equal(shown, &tmux->drawn);
+    if (same && now - tmux->drawn_at >= DRAW_REST)
+        return true;
+    if (!same && tmux->draws >= TMUX_DRAWS)
+        return true;
+    if (!same) {
+        tmux->drawn = *shown;
+        tmux->drawn_at = now;
+        tmux->draws++;
+    }
+    tmux->look_at = time_after(tmux->drawn_at, DRAW_REST);
+    return false;
 }
 
 static void dialog_seen(struct tmux *tmux, const struct tmux_dialog *dialog, struct str screen,
@@ -343,10 +369,12 @@ static void dialog_seen(struct tmux *tmux, const struct tmux_dialog *dialog, str
     struct hash shown = screen_hash(screen);
     bool slow = now < tmux->answered_until && hash_equal(&shown, &tmux->answered);
     tmux->idle = 0;
+    if (!tmux->answering && (now < tmux->calm_at || slow))
+        return;
+    if (!dialog_is_drawn(tmux, &shown, now))
+        return;
     if (tmux->answering)
         dialog_answer(tmux, dialog, screen, now, out);
-    else if (now < tmux->calm_at || slow)
-        return;
     else if (dialog->ours) {
         keys_say(dialog->allow, out);
         tmux->calm_at = time_after(now, 2 * KEYS_REST);
@@ -390,6 +418,7 @@ static void idle_seen(struct tmux *tmux, struct str screen, int64_t now, struct 
 
 static void screen_read(struct tmux *tmux, struct str screen, int64_t now, struct drive_out *out) {
     const struct tmux_dialog *dialog = dialog_find(tmux, screen);
+    tmux->draws = dialog ? tmux->draws : 0;
     if (dialog)
         dialog_seen(tmux, dialog, screen, now, out);
     else if (tmux->stage == TMUX_BOOTS) {
@@ -763,7 +792,7 @@ static bool tmux_quirk_set(void *state, struct str quirk) {
 const struct driver DRIVER_TMUX = {.name = "tmux",
                                    .size = sizeof(struct tmux),
                                    .shape = &TMUX_STATE,
-                                   .raw_size = 36080,
+                                   .raw_size = TMUX_RAW,
                                    .receipts = true,
                                    .adopts = true,
                                    .dedupes = false,

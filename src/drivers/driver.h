@@ -169,14 +169,15 @@ struct driver {
     const char *name;
     size_t size;               /* of its state: plain data, zero before begin() */
     const struct shape *shape; /* how the state is saved: a row for each member */
-    size_t raw_size; /* of the state in a file of version 2, which stored the bytes of the struct */
-    bool receipts;   /* ACCEPTED is proof; false: activity is the best evidence there is */
-    bool adopts;     /* can resume a session that it did not start */
-    bool dedupes;    /* the other side drops a dispatch id that it has seen */
-    bool bridged;    /* the held program is ours, and talks to the agent's program */
-    bool watches;    /* adopted session: the driver never sends or does anything to it */
-    bool usual;   /* drives agents of the kind of its own name, if no driver is chosen for them */
-    bool untried; /* any program may be behind it: a test of the settings does not start it */
+    size_t
+        raw_size; /* of the state in a file of version 2, which stored the first bytes of the struct */
+    bool receipts; /* ACCEPTED is proof; false: activity is the best evidence there is */
+    bool adopts;   /* can resume a session that it did not start */
+    bool dedupes;  /* the other side drops a dispatch id that it has seen */
+    bool bridged;  /* the held program is ours, and talks to the agent's program */
+    bool watches;  /* adopted session: the driver never sends or does anything to it */
+    bool usual;    /* drives agents of the kind of its own name, if no driver is chosen for them */
+    bool untried;  /* any program may be behind it: a test of the settings does not start it */
     const char *login; /* kind of agent whose login its runs get; NULL: that of the agent */
     const struct simulation *simulation; /* NULL: the agent is a program, in a process of its own */
 

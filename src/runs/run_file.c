@@ -324,7 +324,7 @@ static bool raw_tail(struct str bytes, struct saved *saved) {
 static bool raw_decode(struct run *run, struct str bytes, struct saved *saved) {
     struct raw_head head;
     size_t size = run->driver->raw_size;
-    if (bytes.len < sizeof head + size || size != run->driver->size)
+    if (bytes.len < sizeof head + size || size > run->driver->size)
         return false;
     memcpy(&head, bytes.at, sizeof head);
     if (head.magic != RAW_MAGIC || head.size != size || head.asks.count > DRIVE_ASKS)

@@ -16,7 +16,7 @@ struct scene {
         const char *lines; /* lines of JSON, with ' for " */
     } acts[SCENE_ACTS];
     const char *events;   /* the expected events, without chatter */
-    const char *wrote[6]; /* the bytes sent to the agent contain these, in this order */
+    const char *wrote[8]; /* the bytes sent to the agent contain these, in this order */
     const char *once;     /* and contain this exactly once */
     const char *never;    /* and do not contain this */
 };
