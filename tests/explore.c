@@ -16,7 +16,7 @@
 #include "lib/snapshot.h"
 
 #include "base/planted.h"
-#include "model/lane.h"
+#include "model/repository.h"
 
 #include <getopt.h>
 #include <stdlib.h>
@@ -197,7 +197,7 @@ static void lane_settle(struct explorer *e, uint32_t ticks) {
 
 static struct signal lane_signal(const struct policy *policy, uint32_t hold) {
     return (struct signal){.kind = SIGNAL_LANE_HOLD,
-                           .goal = workspace_id(policy, 1),
+                           .goal = workspace_id(policy, 0, 1),
                            .source = id_derive(STR("explore"), hold ? STR("hold") : STR("release")),
                            .once.keyed = 1,
                            .admission = 1,

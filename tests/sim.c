@@ -238,7 +238,7 @@ static void run_atoms(struct sim *sim, uint32_t steps, uint64_t swarm) {
 struct totals {
     uint64_t seeds, steps, crashes, faults, power_cuts, deaths, restores, acts, asked, acknowledged,
         refused, violations;
-    uint64_t agent_days, goals, done, cancelled, left, commits, answers, sleeps;
+    uint64_t agent_days, goals, done, cancelled, left, commits, answers, sleeps, waits;
     struct cast_counts cast;
 };
 
@@ -321,6 +321,7 @@ static uint64_t vigil_play(const struct course *course, uint64_t seed, struct to
     totals->commits += counts->commits;
     totals->answers += counts->answers;
     totals->sleeps += counts->sleeps;
+    totals->waits += counts->waits;
     cast_counts_add(&totals->cast, &vigil->fleet->cast->counts);
     vigil_free(vigil);
     return digest;
@@ -424,12 +425,12 @@ static void agents_print(const struct course *course, const struct totals *t, do
     const struct cast_counts *c = &t->cast;
     printf(
         "sim %s with agents: %llu seeds, %llu agent-days, %llu goals: %llu done, %llu cancelled, "
-        "%llu with a person; %llu commits, %llu crashes, %llu faults, %llu sleeps, %llu answers\n",
+        "%llu with a person; %llu commits, %llu crashes, %llu faults, %llu sleeps, %llu answers, %llu waits in a lane\n",
         course->backend, (unsigned long long)t->seeds, (unsigned long long)t->agent_days,
         (unsigned long long)t->goals, (unsigned long long)t->done, (unsigned long long)t->cancelled,
         (unsigned long long)t->left, (unsigned long long)t->commits, (unsigned long long)t->crashes,
         (unsigned long long)t->faults, (unsigned long long)t->sleeps,
-        (unsigned long long)t->answers);
+        (unsigned long long)t->answers, (unsigned long long)t->waits);
     printf(
         "%llu runs, %llu sends, %llu nudges (%llu in vain), %llu looks, %llu stops, %llu stalls, "
         "%llu doubtful deliveries, %llu ghosts, %.1f s, %llu violations\n",

@@ -3,7 +3,7 @@
 #include "story.h"
 
 #include "model/admission.h"
-#include "model/lane.h"
+#include "model/repository.h"
 
 #include <stdlib.h>
 
@@ -370,7 +370,7 @@ static void lane_hold(struct story *story, const char *host, bool hold) {
     uint32_t number = number_of(story, host);
     struct signal signal = {
         .kind = SIGNAL_LANE_HOLD,
-        .goal = workspace_id(&fleet->policy, number),
+        .goal = workspace_id(&fleet->policy, 0, number),
         .source = id_derive(STR("story lane"), arena_format(&story->arena, "%u", story->words++)),
         .at = fleet->clock,
         .once.keyed = 1,

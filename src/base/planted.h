@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Twenty-one bugs that a build can plant on purpose (-DPLANTED=…), to show that the explorer and the simulator find
+/* Twenty-three bugs that a build can plant on purpose (-DPLANTED=…), to show that the explorer and the simulator find
  * them. Ordinary builds plant none. */
 #pragma once
 
@@ -31,6 +31,9 @@
     20 /* P13: a take-over does not compare either, not even after a failover */
 #define PLANTED_NOTES_UNREAD \
     21 /* P14: an effect that a host had claimed counts as not begun, whatever the host has noted */
+
+#define PLANTED_EFFECT_ANYWHERE 22 /* an effect does not name the repository of its goal */
+#define PLANTED_LANE_FOR_ALL 23    /* the work of every repository waits in one lane */
 
 #ifndef PLANTED
 #define PLANTED PLANTED_NONE

@@ -93,6 +93,7 @@ static const struct field BEGIN[] = {
     TEXT("file", "a Markdown checklist: each open item is a task"),
     FLAG("jobs", FIELD_UINT, 0,
          "how many tasks run at the same time; the next starts when one is done or needs you"),
+    TEXT("repo", "the repository to work in; without it: the one of the current folder"),
     TEXT("until", "no task starts after this time, such as 07:00"),
 };
 static const struct field ADOPT[] = {

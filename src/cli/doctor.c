@@ -239,20 +239,30 @@ static bool hooks_find(struct str repo, char *names, size_t size) {
     return names[0];
 }
 
+/* True: it has hooks that a landing does not run. */
+static bool hooks_tell(const struct repo_setting *repo, struct finding *f) {
+    char names[128] = "";
+    if (repo->path.len == 0 || repo->path.at[0] != '/' || repo->landing.hooks ||
+        !hooks_find(repo->path, names, sizeof names))
+        return false;
+    FOUND(f, LOOK, "set landing.hooks = true to run them for each landing",
+          "landing does not run the hooks of the repository %.*s: %s",
+          STR_ARG(str_cut(repo->name, 60)), names);
+    return true;
+}
+
 static void check_hooks(const struct patient *patient, struct finding *f) {
     struct config_source source = {.file = typed_text(patient->typed, "config")};
     struct config_report *report = memory_new(sizeof *report);
     struct settings *settings = config_load(&source, report);
-    char names[128] = "";
-    bool any = settings && settings->repo.path.len > 0 && settings->repo.path.at[0] == '/' &&
-               hooks_find(settings->repo.path, names, sizeof names);
-    if (any && !settings->landing.hooks)
-        FOUND(f, LOOK, "set landing.hooks = true to run them for each landing",
-              "landing does not run the hooks of the repository: %s", names);
-    else if (any)
-        FOUND(f, GOOD, "", "a landing runs %s", names);
-    else
-        FOUND(f, GOOD, "", "the repository has no hooks that a landing would run");
+    if (settings) {
+        struct repo_setting first = settings_first_repository(settings);
+        bool reported = hooks_tell(&first, f);
+        for (uint32_t i = 0; i < settings->lists.repo_count && !reported; i++)
+            reported = hooks_tell(&settings->lists.repos[i], f);
+        if (!reported)
+            FOUND(f, GOOD, "", "a landing runs all hooks that a repository has for it");
+    }
     config_free(settings);
     free(report);
 }

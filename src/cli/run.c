@@ -3,6 +3,7 @@
 #include "cli/run.h"
 #include "base/memory.h"
 #include "cli/command.h"
+#include "cli/init/init.h"
 #include "cli/task.h"
 
 #include <stdlib.h>
@@ -20,6 +21,7 @@ struct starting {
     uint32_t begun, numbered;
     int64_t until; /* 0: no time limit */
     json_t *started;
+    char repo[LIMIT_AGENT + 1]; /* empty: that of [repo], or the only one */
 };
 
 /* ---- may it begin? ---- */
@@ -48,10 +50,39 @@ static bool agent_is_declared(const json_t *shown, const char *agent) {
     return false;
 }
 
-static bool settings_fit(struct typed *typed, const json_t *shown) {
-    const char *agent = typed_text(typed, "agent");
+/* A value without its quotes. */
+static struct str value_plain(const char *value) {
+    size_t length = strlen(value);
+    bool quoted = length >= 2 && value[0] == '"' && value[length - 1] == '"';
+    return quoted ? (struct str){value + 1, length - 2} : str_of(value);
+}
+
+/* The repository that was named, or the one of the current folder. */
+static bool repo_settle(struct starting *it, const json_t *shown) {
+    struct typed *typed = it->typed;
+    const char *named = typed_text(typed, "repo"), *first = setting_of(shown, "repo.path");
+    const json_t *repos = json_object_get(shown, "repos");
     char here[PATH_MAX];
-    const char *path = setting_of(shown, "repo.path");
+    size_t i;
+    json_t *row;
+    if (named)
+        snprintf(it->repo, sizeof it->repo, "%s", named);
+    if (named || typed->at.url || !repository_here(here) || folder_is(value_plain(first), here))
+        return true;
+    json_array_foreach(repos, i, row) if (folder_is(value_plain(text_of(row, "path")), here)) {
+        snprintf(it->repo, sizeof it->repo, "%.*s", STR_ARG(value_plain(text_of(row, "name"))));
+        return true;
+    }
+    if (value_is(first, "") && json_array_size(repos) == 0)
+        return true;
+    trouble_make(&typed->trouble, ERROR_CONFLICT, "%.300s is not in the settings.", here);
+    trouble_next(&typed->trouble, "Add it: overseer init. Or name another one: --repo NAME");
+    return false;
+}
+
+static bool settings_fit(struct starting *it, const json_t *shown) {
+    struct typed *typed = it->typed;
+    const char *agent = typed_text(typed, "agent");
     if (!value_is(setting_of(shown, "supervision.enabled"), "true") ||
         json_array_size(json_object_get(shown, "agents")) == 0) {
         trouble_make(&typed->trouble, ERROR_CONFLICT, "No agent is configured.");
@@ -66,19 +97,12 @@ static bool settings_fit(struct typed *typed, const json_t *shown) {
                      "`overseer doctor` lists the agents; see [[agents]] in overseer.toml(5).");
         return false;
     }
-    if (!typed->at.url && repository_here(here) && !value_is(path, "") && !value_is(path, here)) {
-        trouble_make(&typed->trouble, ERROR_CONFLICT,
-                     "The settings name the repository %.300s, and you are in %.300s.", path, here);
-        trouble_next(&typed->trouble,
-                     "Change to that folder, or let Overseer work here: overseer init --yes");
-        return false;
-    }
-    return true;
+    return repo_settle(it, shown);
 }
 
-static bool may_begin(struct typed *typed) {
-    json_t *shown = typed_ask(typed, "config.show", json_object());
-    bool may = shown && settings_fit(typed, shown);
+static bool may_begin(struct starting *it) {
+    json_t *shown = typed_ask(it->typed, "config.show", json_object());
+    bool may = shown && settings_fit(it, shown);
     json_decref(shown);
     return may;
 }
@@ -127,8 +151,10 @@ static bool task_numbered(struct typed *typed, const struct task_new *new, uint3
                           char goal[64]) {
     char key[32];
     key_make(key);
-    json_t *made =
-        typed_ask(typed, "goal.create", json_pack("{s:s, s:s}", "title", new->title, "key", key));
+    json_t *params = json_pack("{s:s, s:s}", "title", new->title, "key", key);
+    if (new->repo &&*new->repo)
+        json_object_set_new(params, "repo", json_string(new->repo));
+    json_t *made = typed_ask(typed, "goal.create", params);
     snprintf(goal, 64, "%s", made ? text_of(made, "goalId") : "");
     json_t *plan = made ? typed_ask(typed, "plan.apply",
                                     json_pack("{s:s, s:o, s:s}", "goal", goal, "nodes",
@@ -157,6 +183,7 @@ static bool task_begin(struct starting *it, const char *text) {
     struct task_new new = {.title = title,
                            .text = text,
                            .agent = typed_text(it->typed, "agent"),
+                           .repo = it->repo,
                            .criterion =
                                "it is done as asked, and the checks of the repository pass"};
     if (!task_numbered(it->typed, &new, number, it->goals[it->begun]))
@@ -307,7 +334,7 @@ int run_run(struct typed *typed) {
         status = dry_tell(&it);
     else if (!typed->at.url && !daemon_ensure(typed))
         status = EXIT_TROUBLE;
-    else if (!may_begin(typed))
+    else if (!may_begin(&it))
         status = trouble_tell(&typed->trouble, typed->as_json);
     else {
         it.numbered = number_next(typed);

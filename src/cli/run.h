@@ -28,6 +28,7 @@ struct task_new {
     const char *title, *text;
     const char *agent; /* NULL: any free agent */
     const char *criterion;
+    const char *repo; /* its name; NULL: as the settings say */
 };
 bool task_make(struct typed *typed, const struct task_new *task, char goal[64], char node[16]);
 

@@ -190,6 +190,14 @@ void hint(const char *format, ...) {
     fputc('\n', stderr);
 }
 
+bool person_accepts(const char *question) {
+    char answer[16];
+    if (!term_can_ask())
+        return false;
+    fprintf(stderr, "%s? [Y/n] ", question);
+    return fgets(answer, sizeof answer, stdin) && strchr("\nyY", answer[0]);
+}
+
 bool person_agrees(const char *question) {
     char answer[16];
     if (!term_can_ask())

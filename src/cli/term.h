@@ -41,6 +41,7 @@ int64_t clock_now(void); /* microseconds, UTC */
 void hint(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 /* Asks the user for yes or no; no if the user cannot be asked. */
+bool person_accepts(const char *question); /* Enter means yes: for what can be taken back */
 bool person_agrees(const char *question);
 
 /* Sends all further output through $PAGER if a person reads it. */

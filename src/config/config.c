@@ -8,6 +8,7 @@
 #include "model/assignment.h"
 #include "model/secret/secret.h"
 
+#include <ctype.h>
 #include <errno.h>
 #include <limits.h>
 #include <stdarg.h>
@@ -282,6 +283,8 @@ static void lists_take(struct loading *loading) {
     settings->lists.budget_count = loading->lists[LIST_BUDGETS].count;
     settings->lists.prices = (const void *)loading->lists[LIST_PRICES].entries;
     settings->lists.price_count = loading->lists[LIST_PRICES].count;
+    settings->lists.repos = (const void *)loading->lists[LIST_REPOS].entries;
+    settings->lists.repo_count = loading->lists[LIST_REPOS].count;
 }
 
 static void lists_begin(struct loading *loading) {
@@ -488,6 +491,66 @@ static void paths_resolve(struct settings *settings) {
             beside_socket(settings->server.socket, settings->storage.dir, arena);
 }
 
+static void forge_check(struct loading *loading, struct str name) {
+    const struct channel *forge = settings_channel(loading->settings, name);
+    if (name.len > 0 && (!forge || channel_sort(forge->kind) != SORT_TRACKER))
+        problem(loading,
+                "%s%slanding.forge is \"%.*s\", but no channel of kind gitea, github or gitlab "
+                "has that name: add one under [[channels]]",
+                loading->file, loading->file[0] ? ": " : "", STR_ARG(str_cut(name, 80)));
+}
+
+static bool name_is_plain(struct str name) {
+    for (size_t i = 0; i < name.len; i++)
+        if (!isalnum((unsigned char)name.at[i]) && !strchr("._-", name.at[i]))
+            return false;
+    return name.len <= LIMIT_AGENT;
+}
+
+/* Its lane, its clone and what was sent of it belong to the path. */
+static bool path_is_taken(const struct settings *settings, const struct repo_setting *entry) {
+    for (const struct repo_setting *other = settings->lists.repos; other < entry; other++)
+        if (str_equal(other->path, entry->path))
+            return true;
+    return false;
+}
+
+static void repository_check(struct loading *loading, const struct repo_setting *entry) {
+    struct repo_setting first = settings_first_repository(loading->settings);
+    const char *wrong = NULL;
+    if (!name_is_plain(entry->name))
+        wrong = "has a name with other characters than letters, digits, dots, hyphens and "
+                "underscores, or of more than 63";
+    else if (str_equal(entry->name, STR("none")))
+        wrong = "cannot be called that: the word stands for no repository";
+    else if (entry->path.len == 0)
+        wrong = "has no \"path\"";
+    else if (first.path.len > 0 && str_equal(first.name, entry->name))
+        wrong = "has the same name as the folder of repo.path: give it another one";
+    else if (str_equal(first.path, entry->path))
+        wrong = "is repo.path, too: remove one of the two";
+    else if (path_is_taken(loading->settings, entry))
+        wrong = "has the same path as another one: remove one of the two";
+    if (wrong)
+        problem(loading, "%s: the repository \"%.*s\" %s", loading->file,
+                STR_ARG(str_cut(entry->name, 80)), wrong);
+    forge_check(loading, entry->landing.forge);
+}
+
+/* What an entry of [[repos]] does not say is as in [repo], [verify] and [landing], which flags and environment may set. */
+static void repositories_take(struct loading *loading) {
+    const struct setting_list *list = &SETTING_LIST[LIST_REPOS];
+    forge_check(loading, loading->settings->landing.forge);
+    for (uint32_t i = 0; i < loading->lists[LIST_REPOS].count; i++) {
+        struct repo_setting *entry = (void *)entry_at(loading, list, i);
+        for (size_t k = 0; k < list->count; k++)
+            if (loading->lists[LIST_REPOS].lines[i][k] == 0)
+                repository_inherit(loading->settings, entry, &list->rows[k],
+                                   &loading->settings->source.arena);
+        repository_check(loading, entry);
+    }
+}
+
 /* Checks each channel by itself: what it needs depends on its kind. */
 static void channels_take(struct loading *loading) {
     struct settings *settings = loading->settings;
@@ -500,13 +563,6 @@ static void channels_take(struct loading *loading) {
                     loading->file[0] ? ": " : "", STR_ARG(str_cut(channel->id, 80)),
                     name_of(&CHANNEL_KIND_NAMES, channel->kind), wrong);
     }
-    const struct channel *forge = settings_channel(settings, settings->landing.forge);
-    if (settings->landing.forge.len > 0 && (!forge || channel_sort(forge->kind) != SORT_TRACKER))
-        problem(loading,
-                "%s%slanding.forge is \"%.*s\", but no channel of kind gitea, github or gitlab "
-                "has that name: add one under [[channels]]",
-                loading->file, loading->file[0] ? ": " : "",
-                STR_ARG(str_cut(settings->landing.forge, 80)));
     if (settings->lists.channel_count > LIMIT_CHANNELS)
         problem(loading, "%s%sthere are more than %d channels, including those of escalation.*",
                 loading->file, loading->file[0] ? ": " : "", LIMIT_CHANNELS);
@@ -539,6 +595,7 @@ static struct settings *load(struct loading *loading) {
     homes_expand(loading);
     paths_resolve(settings);
     channels_take(loading);
+    repositories_take(loading);
     whole_check(loading);
     if (loading->report->count == 0)
         return settings;

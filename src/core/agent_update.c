@@ -178,12 +178,12 @@ static void status_take(struct deciding *d, struct assignment *assignment,
         status_refuse(d, assignment, update, "only work in progress can be done");
     else if (to == NODE_DONE && outgoing_message_waits(d, assignment))
         status_refuse(d, assignment, update, "a person has said something that it hears first");
-    else if (to == NODE_DONE && (d->policy->checks.configured || node->contract.given ||
+    else if (to == NODE_DONE && (its_repository(d).checks.configured || node->contract.given ||
                                  !hash_is_zero(&assignment->check.contract)))
         check_begin(d, assignment);
     else if (to == NODE_DONE && !has_evidence(update))
         done_doubted(d, assignment, update);
-    else if (to == NODE_DONE && d->policy->checks.by_person)
+    else if (to == NODE_DONE && its_repository(d).checks.by_person)
         done_ask(d, assignment, update->summary);
     else if (to == NODE_DONE)
         assignment_done(d, assignment,

@@ -40,7 +40,7 @@ static struct terms terms_of(const struct deciding *d, const struct assignment *
 void work_effect(struct deciding *d, struct assignment *assignment, enum effect_kind kind,
                  struct str rule) {
     struct effect effect = agent_effect(d, assignment, kind);
-    effect.within = time_after(d->policy->checks.within, QUEUED_MOST);
+    effect.within = time_after(its_repository(d).checks.within, QUEUED_MOST);
     effect.candidate.conflict = str_of(assignment->check.conflict);
     if (kind == EFFECT_CHECK) {
         effect.text = terms_of(d, assignment).text;
@@ -138,11 +138,12 @@ static void work_goes_back(struct deciding *d, struct assignment *assignment, en
                            struct str rule, struct str why, struct str text) {
     done_forget(d, assignment);
     assignment->check.rounds++;
-    outgoing_set(d, assignment, words,
-                 decide_text(d, arena_format(d->out, "Round %u of %u.\n%.*s",
-                                             assignment->check.rounds, d->policy->checks.rounds,
-                                             STR_ARG(str_cut_utf8(text, LIMIT_OUTPUT)))));
-    if (assignment->check.rounds > d->policy->checks.rounds || assignment->liveness.attached)
+    outgoing_set(
+        d, assignment, words,
+        decide_text(d, arena_format(d->out, "Round %u of %u.\n%.*s", assignment->check.rounds,
+                                    its_repository(d).checks.rounds,
+                                    STR_ARG(str_cut_utf8(text, LIMIT_OUTPUT)))));
+    if (assignment->check.rounds > its_repository(d).checks.rounds || assignment->liveness.attached)
         ladder_ask_with(d, assignment, rule, why, text);
     else
         assignment_reply(d, assignment, words);
@@ -239,7 +240,7 @@ static void candidate_take(struct deciding *d, struct assignment *assignment,
 
 /* If a person has to review the candidate, it does not hold the slot meanwhile. */
 static void candidate_passed(struct deciding *d, struct assignment *assignment, struct str text) {
-    bool asks = d->policy->checks.by_person || assignment->check.judged != JUDGED_NONE;
+    bool asks = its_repository(d).checks.by_person || assignment->check.judged != JUDGED_NONE;
     if (!asks || assignment->check.approved) {
         work_passed(d, assignment, STR("work.check"));
         return;

@@ -4,6 +4,20 @@
 #include "core/goal.h"
 #include "core/rules.h"
 
+/* A goal that needs no repository can do without the field that says so. */
+static bool repository_set(struct deciding *d) {
+    uint64_t key = d->signal->describe.repository;
+    bool known = d->world->level >= LEVEL_REPOSITORIES;
+    if (known)
+        d->decision->goal.repository = key;
+    if (known || key == 0 || key == REPOSITORY_NONE)
+        return true;
+    decide_refuse_because(d, ERROR_CONFLICT,
+                          STR("a host of this fleet runs an older version that knows one "
+                              "repository only; update it first"));
+    return false;
+}
+
 /* GOAL-01, GOAL-02, EVENT-03: a goal begins active, with one record that says who asked for what. A goal that already
  * exists was requested with the same key (its id derives from the key): the answer is the goal as it stands. */
 void rule_create(struct deciding *d) {
@@ -14,6 +28,8 @@ void rule_create(struct deciding *d) {
         return;
     }
     struct goal *goal = &d->decision->goal;
+    if (!repository_set(d))
+        return;
     goal->id = signal->goal;
     goal->owner = signal->host;
     goal->fence = 1;

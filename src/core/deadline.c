@@ -19,7 +19,9 @@ static void effects_due(struct deciding *d) {
 void rule_due(struct deciding *d) {
     struct goal *goal = &d->decision->goal;
     effects_due(d);
-    int64_t next = goal->workspace ? lane_due(d) : goal->admission ? admission_due(d) : TIME_NEVER;
+    int64_t next = goal->kind.workspace   ? lane_due(d)
+                   : goal->kind.admission ? admission_due(d)
+                                          : TIME_NEVER;
     if (goal->status == GOAL_ACTIVE) {
         int64_t watch = liveness_due(d);
         next = watch < next ? watch : next;

@@ -26,6 +26,11 @@ struct deciding {
     uint32_t covered; /* kinds of rows that the record types cover, one bit each */
 };
 
+/* How the goal's work is checked and where it lands. */
+static inline struct policy_repository its_repository(const struct deciding *d) {
+    return policy_repository(d->policy, d->decision->goal.repository);
+}
+
 /* step_check.c: checks that each row that a step changes is stored, and that a record names it. */
 void step_check(struct deciding *);
 

@@ -2,6 +2,8 @@
 /* Effects: decides one, moves its state, and sends signals to other aggregates. */
 #include "core/effect.h"
 
+#include "base/planted.h"
+
 static struct effect_change *change_add(struct deciding *d) {
     must(d->decision->effect_count < count_of(d->decision->effects));
     return &d->decision->effects[d->decision->effect_count++];
@@ -26,6 +28,7 @@ struct effect_slot *effect_make_about(struct deciding *d, struct effect effect,
     must(goal->effects.open_count < LIMIT_OPEN_EFFECTS);
     struct effect_slot *slot = &goal->effects.open[goal->effects.open_count++];
     *slot = (struct effect_slot){.n = goal->effects.made++, .kind = effect.kind};
+    effect.repository = planted(EFFECT_ANYWHERE) ? 0 : goal->repository;
     if (effect.kind == EFFECT_LOOK || effect.kind == EFFECT_SAY || effect.kind == EFFECT_CHECK ||
         effect.kind == EFFECT_LAND)
         slot->until = time_after(d->signal->at, effect.within);
@@ -90,7 +93,7 @@ void decide_tell(struct deciding *d, struct signal signal) {
         d,
         (struct effect){
             .kind = EFFECT_TELL, .to = signal.goal, .body = signal_encode(&signal, d->out)},
-        (struct effect_about){.assignment = goal->admission ? 0 : signal.about.assignment});
+        (struct effect_about){.assignment = goal->kind.admission ? 0 : signal.about.assignment});
 }
 
 bool dispatch_has_room(const struct deciding *d) {

@@ -5,7 +5,7 @@
 void aggregate_begin(struct deciding *d) {
     struct goal *goal = &d->decision->goal;
     goal->id = d->signal->goal;
-    goal->admission = d->signal->admission;
+    goal->kind.admission = d->signal->admission;
     goal->owner = d->signal->host ? d->signal->host : d->signal->admission;
     goal->fence = 1;
     goal->status = GOAL_ACTIVE;

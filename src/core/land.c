@@ -12,19 +12,29 @@
 #include "core/effect.h"
 #include "core/rules.h"
 #include "core/run_host.h"
-#include "model/lane.h"
+#include "model/repository.h"
 #include "model/verification.h"
 
 /* ---- the slot ---- */
 
+/* A repository may get another name or leave the settings while the slot is held: it is returned where it was asked for. */
+static struct id slot_workspace(const struct deciding *d, const struct assignment *assignment) {
+    static const struct id NONE;
+    if (!id_equal(assignment->slot.workspace, NONE))
+        return assignment->slot.workspace;
+    return workspace_id(d->policy, d->decision->goal.repository, assignment->slot.host);
+}
+
 static void lane_tell(struct deciding *d, const struct assignment *assignment,
                       enum signal_kind kind, struct str reason) {
     struct goal *goal = &d->decision->goal;
-    struct permit permit = {
-        .goal = goal->id, .assignment = assignment->n, .turn = assignment->slot.turn};
+    struct permit permit = {.goal = goal->id,
+                            .assignment = assignment->n,
+                            .turn = assignment->slot.turn,
+                            .repository = goal->repository};
     name_put(permit.agent, sizeof permit.agent, str_of(assignment->agent));
     decide_tell(d, (struct signal){.kind = kind,
-                                   .goal = workspace_id(d->policy, assignment->slot.host),
+                                   .goal = slot_workspace(d, assignment),
                                    .admission = assignment->slot.host,
                                    .about.assignment = assignment->n + 1,
                                    .reason = reason,
@@ -41,6 +51,9 @@ static void slot_ask(struct deciding *d, struct assignment *assignment) {
     assignment->slot.state = has_lane(d) ? SLOT_ASKED : SLOT_HELD;
     assignment->slot.turn = d->decision->goal.effects.made + 1;
     assignment->slot.host = d->decision->goal.owner;
+    if (d->decision->goal.repository != 0)
+        assignment->slot.workspace =
+            workspace_id(d->policy, d->decision->goal.repository, assignment->slot.host);
     assignment_touch(d, assignment);
     if (has_lane(d))
         lane_tell(d, assignment, SIGNAL_LANE_ASK, STR(""));
@@ -59,13 +72,15 @@ void slot_leave(struct deciding *d, struct assignment *assignment, struct str wh
         lane_tell(d, assignment, SIGNAL_LANE_RETURN, why);
     assignment->slot.state = SLOT_NONE;
     assignment->slot.turn = assignment->slot.host = 0;
+    assignment->slot.workspace = (struct id){0};
     assignment_touch(d, assignment);
 }
 
 static void lane_decline(struct deciding *d) {
     if (d->decision->goal.effects.open_count < LIMIT_OPEN_EFFECTS)
         decide_tell(d, (struct signal){.kind = SIGNAL_LANE_RETURN,
-                                       .goal = workspace_id(d->policy, d->signal->admission),
+                                       .goal = workspace_id(d->policy, d->decision->goal.repository,
+                                                            d->signal->admission),
                                        .admission = d->signal->admission,
                                        .about.assignment = d->signal->about.assignment,
                                        .reason = STR("nothing waits for it any more"),
@@ -97,7 +112,7 @@ void rule_lane_granted(struct deciding *d) {
 /* Work that passed is done once it has landed, if the policy lands work; else at once. */
 void work_passed(struct deciding *d, struct assignment *assignment, struct str rule) {
     struct str evidence = arena_format(d->out, "checked: commit %s", assignment->check.commit);
-    if (!d->policy->landing.automatic) {
+    if (!its_repository(d).landing.automatic) {
         assignment_done(
             d, assignment,
             (struct ending){.rule = rule, .evidence = evidence, .proof = PROOF_CHECKED});
@@ -118,7 +133,7 @@ void land_go_on(struct deciding *d, struct assignment *assignment) {
 /* The verdict does not hold for what would land now. The candidate is built and checked again while it holds the slot.
  * A person who has agreed to it is shown the new one only if it looks different: candidate_take(). */
 static void candidate_renew(struct deciding *d, struct assignment *assignment, struct str why) {
-    if (assignment->check.rechecks >= d->policy->landing.rechecks) {
+    if (assignment->check.rechecks >= its_repository(d).landing.rechecks) {
         slot_leave(d, assignment, why);
         landing_ask(d, assignment, STR("work.not-landed"), d->signal->text,
                     STR("its target moved each time that it was to land"));

@@ -588,9 +588,9 @@ static int64_t assignment_wants(const struct assignment *assignment, const struc
 
 int64_t live_wants(const struct live *live, const struct goal *goal, const struct policy *policy) {
     int64_t wants = TIME_NEVER;
-    if (goal->workspace)
-        wants = lane_next(live, policy);
-    else if (goal->admission)
+    if (goal->kind.workspace)
+        wants = lane_next(goal, live, policy);
+    else if (goal->kind.admission)
         wants = admission_next(live, goal, policy, goal->times.updated_at);
     for (uint32_t i = 0; goal->status == GOAL_ACTIVE && i < live->assignments.count; i++)
         wants = time_sooner(wants, assignment_wants(&live->assignments.at[i], policy));

@@ -57,7 +57,7 @@ static void slot_ended(struct deciding *d, struct effect_slot *slot, bool lost) 
     case EFFECT_LAND: land_ended(d, &ended); break;
     default: break;
     }
-    if (d->decision->goal.admission && !d->decision->goal.workspace)
+    if (d->decision->goal.kind.admission && !d->decision->goal.kind.workspace)
         admission_go_on(d);
     goal_settle(d);
 }

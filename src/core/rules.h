@@ -53,7 +53,7 @@ int64_t liveness_due(struct deciding *);  /* liveness.c: silence, rungs */
 int64_t questions_due(struct deciding *); /* question.c: to be sent again, expired, applied */
 int64_t admission_due(struct deciding *); /* admission.c: accounts that open, a minute that ends */
 int64_t lane_due(struct deciding *);      /* lane.c: revokes a slot that is kept for too long */
-int64_t lane_next(const struct live *live,
+int64_t lane_next(const struct goal *goal, const struct live *live,
                   const struct policy *policy); /* the same, from what is stored */
 int64_t admission_next(const struct live *live, const struct goal *goal,
                        const struct policy *policy,

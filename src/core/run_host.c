@@ -180,7 +180,7 @@ static void run_is_home(struct deciding *d, struct node *node) {
 void runs_check_host(struct deciding *d) {
     const struct goal *goal = &d->decision->goal;
     const struct plan *plan = &d->decision->plan;
-    if (goal->admission || goal->quarantined || goal->fence <= 1)
+    if (goal->kind.admission || goal->quarantined || goal->fence <= 1)
         return;
     for (uint32_t i = 0; i < plan->count; i++) {
         const struct node *node = &plan->nodes[i];

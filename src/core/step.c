@@ -103,7 +103,7 @@ static void finish_live(struct deciding *d) {
 
 /* For an aggregate that is no person's goal: a host's admission, or a workspace. */
 static void system_go_on(struct deciding *d) {
-    if (d->decision->goal.workspace)
+    if (d->decision->goal.kind.workspace)
         lane_go_on(d);
     else
         admission_go_on(d);
@@ -113,9 +113,9 @@ static void system_go_on(struct deciding *d) {
 static void finish(struct deciding *d) {
     struct goal *goal = &d->decision->goal;
     must(d->decision->record_count > 0);
-    if (!goal->quarantined && !goal->admission)
+    if (!goal->quarantined && !goal->kind.admission)
         staff(d);
-    if (!goal->quarantined && goal->admission)
+    if (!goal->quarantined && goal->kind.admission)
         system_go_on(d);
     goal->version++;
     goal->times.updated_at = d->signal->at;

@@ -233,6 +233,8 @@ static void request_make(void *with) {
         facts_read(call->context, facts);
         call->op.facts = facts;
     }
+    if (op->wants_repositories)
+        call->op.repositories = repositories_read(call->context, &call->op.arena);
     building->made = op->request && op->request(&call->op, &call->lookup.request);
 }
 

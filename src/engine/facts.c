@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "engine/facts.h"
 
+#include "engine/reload.h"
+#include "model/policy.h"
+
 #include "sys/clock.h"
 
 #include <stdio.h>
@@ -25,4 +28,24 @@ void facts_read(struct daemon_context *context, struct op_facts *ret) {
         ret->wait_count = context->waits(context, ret->waits, OP_WAITS);
     if (ret->safe)
         snprintf(ret->trouble, sizeof ret->trouble, "%s", ledger_thread->safe.why);
+}
+
+static void repository_add(struct op_repositories *to, const struct repo_setting *repo,
+                           uint64_t key, struct arena *arena) {
+    to->at[to->count++] = (struct op_repository){
+        .name = arena_copy(arena, repo->name), .path = arena_copy(arena, repo->path), .key = key};
+}
+
+const struct op_repositories *repositories_read(struct daemon_context *context,
+                                                struct arena *arena) {
+    struct op_repositories *all = arena_new(arena, struct op_repositories, 1);
+    const struct settings *settings = context_settings(context);
+    struct repo_setting first = settings_first_repository(settings);
+    if (first.path.len > 0)
+        repository_add(all, &first, 0, arena);
+    for (uint32_t i = 0; i < settings->lists.repo_count; i++)
+        repository_add(all, &settings->lists.repos[i],
+                       repository_key(settings->lists.repos[i].name), arena);
+    context_settings_drop(settings);
+    return all;
 }

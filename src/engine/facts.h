@@ -7,3 +7,5 @@
 
 /* From any thread. */
 void facts_read(struct daemon_context *context, struct op_facts *ret);
+const struct op_repositories *repositories_read(struct daemon_context *context,
+                                                struct arena *arena);

@@ -3,6 +3,7 @@
 
 #include "base/memory.h"
 #include "config/config.h"
+#include "engine/answer_cache.h"
 #include "sys/crash_guard.h"
 #include "sys/log.h"
 #include "sys/redaction.h"
@@ -191,6 +192,7 @@ static json_t *reload(struct daemon_context *context, struct str actor, char *wh
         result = json_pack("{s:o, s:s, s:O}", "file", json_text(r.after->source.file), "policy",
                            hash, "changed", r.changes);
         context_settings_set(context, r.after);
+        answer_cache_all_changed(); /* answers name repositories as the settings do */
     } else {
         snprintf(why, why_size, "out of memory while reloading the settings");
         config_free(r.after);
@@ -283,10 +285,11 @@ void config_show_answer(struct daemon_context *context, struct op_call *call) {
                         .rows = json_array()};
     struct crash_guard_report report;
     if (s.rows && crash_guard_run(showing_run, &s, &report) == CRASH_GUARD_WHOLE)
-        call->result = json_pack("{s:o, s:O, s:O, s:O, s:O, s:O}", "file",
+        call->result = json_pack("{s:o, s:O, s:O, s:O, s:O, s:O, s:O}", "file",
                                  json_text(s.settings->source.file), "settings", s.rows, "agents",
                                  s.lists[LIST_AGENTS], "channels", s.lists[LIST_CHANNELS],
-                                 "budgets", s.lists[LIST_BUDGETS], "prices", s.lists[LIST_PRICES]);
+                                 "budgets", s.lists[LIST_BUDGETS], "prices", s.lists[LIST_PRICES],
+                                 "repos", s.lists[LIST_REPOS]);
     if (!call->result)
         call->error = ERROR_NO_MEMORY;
     json_decref(s.rows);

@@ -338,7 +338,7 @@ static void deliberate(struct deliberation *d, struct input *input, bool seen, b
 /* True: lists show the goal differently now. An admission is in no list. */
 static bool view_changed(const struct deliberation *d) {
     const struct goal *before = &d->group->goal, *after = &d->goal;
-    if (after->admission)
+    if (after->kind.admission)
         return false;
     return !d->group->exists || d->commit->title.len > 0 || d->commit->tags ||
            before->quarantined != after->quarantined || before->status != after->status ||

@@ -44,6 +44,9 @@ static void policy_fill(struct keeping *keeping, const struct policy *policy, st
     kept->policy.people.channels =
         bytes_keep(keeping, policy->people.channels,
                    policy->people.channel_count * sizeof *policy->people.channels);
+    kept->policy.repositories.at =
+        bytes_keep(keeping, policy->repositories.at,
+                   policy->repositories.count * sizeof *policy->repositories.at);
     kept->policy.plans.agents = text_keep(keeping, policy->plans.agents);
     kept->policy.dispatch.allow_agents = text_keep(keeping, policy->dispatch.allow_agents);
     kept->text = text_keep(keeping, text);
@@ -63,7 +66,8 @@ struct policy_kept *policy_keep(const struct policy *policy, struct str text) {
 }
 
 _Static_assert(sizeof(struct policy_agent) % 8 == 0 && sizeof(struct policy_budget) % 8 == 0 &&
-                   sizeof(struct policy_kept) % 8 == 0,
+                   sizeof(struct policy_channel) % 8 == 0 &&
+                   sizeof(struct policy_repository) % 8 == 0 && sizeof(struct policy_kept) % 8 == 0,
                "rows that stand behind each other");
 
 struct input *order_policy_input(struct policy_kept *kept, struct str actor, struct str what) {

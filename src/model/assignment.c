@@ -230,6 +230,8 @@ static const struct field ASSIGNMENT_FIELDS[] = {
       "number of its newest request for the slot"),
     F("slotHost", FIELD_U32, 130, assignment, slot.host, 0, NULL,
       "the host as which it asked for the slot"),
+    F("slotWorkspace", FIELD_ID, 134, assignment, slot.workspace, 0, NULL,
+      "id of the workspace that it asked for the slot; zero: as the policy names it"),
     F("workHost", FIELD_U32, 133, assignment, setup.work_host, 0, NULL,
       "the host whose clone has the work of its newest run; 0: none"),
     F("sampled", FIELD_FLAG, 132, assignment, progress.sampled, 0, NULL,

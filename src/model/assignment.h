@@ -58,7 +58,7 @@ enum landed {
     LANDING_COUNT
 };
 
-/* Does it hold the landing lane's slot? See model/lane.h. */
+/* Does it hold the landing lane's slot? See model/repository.h. */
 enum slot_state { SLOT_NONE, SLOT_ASKED, SLOT_HELD, SLOT_STATES };
 
 /* Why nothing is done about an assignment now. */
@@ -149,8 +149,9 @@ struct assignment_permit {
 /* Its slot of the landing lane. */
 struct assignment_slot {
     enum slot_state state;
-    uint32_t turn; /* number of its newest request: an answer to another one is ignored */
-    uint32_t host; /* as which it asked: names the workspace */
+    uint32_t turn;       /* number of its newest request: an answer to another one is ignored */
+    uint32_t host;       /* as which it asked: names the workspace */
+    struct id workspace; /* that it asked; zero: as the policy names it */
 };
 
 /* What its runs are begun with. */

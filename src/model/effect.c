@@ -46,6 +46,7 @@ static const struct field AGENT[] = {
       "check: name of the conflict that was reported to its agent"),
     F("digest", FIELD_HASH, 23, candidate.digest, 0,
       "land: digest of the VERIFICATION of the candidate"),
+    F("repository", FIELD_UINT, 24, repository, 0, "key of the repository that it works in"),
     F("orphanAfter", FIELD_INT, 18, orphan_after, 0,
       "spawn: how long its hold waits for its host, in microseconds"),
 };

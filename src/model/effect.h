@@ -40,7 +40,8 @@ struct effect {
     struct id goal;
     uint32_t n;
     struct str command;
-    int64_t within; /* time limit, microseconds */
+    int64_t within;      /* time limit, microseconds */
+    uint64_t repository; /* of the goal: see struct goal */
 
     /* agents */
     uint32_t assignment; /* n of the assignment */

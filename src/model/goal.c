@@ -57,7 +57,7 @@ static const struct field HOT[] = {
      "whether its newest command ended with exit status 0", 0, NULL},
     {"reopened", FIELD_FLAG, 22, FIELD_OF(goal, plan.reopened), 0, FIELD_HIDDEN, NULL,
      "whether it was reopened and nothing in its plan has moved since", 0, NULL},
-    {"desk", FIELD_U32, 23, FIELD_OF(goal, admission), 0, FIELD_HIDDEN, NULL,
+    {"desk", FIELD_U32, 23, FIELD_OF(goal, kind.admission), 0, FIELD_HIDDEN, NULL,
      "the host whose admission this is; 0: an ordinary goal", 0, NULL},
     {"questions", FIELD_U32, 24, FIELD_OF(goal, people.questions), 0, 0, NULL,
      "number of open questions to people", 0, NULL},
@@ -87,8 +87,10 @@ static const struct field HOT[] = {
      NULL},
     {"starts", FIELD_UINT, 36, FIELD_OF(goal, spent.starts), 0, 0, NULL,
      "number of times that work was started", 0, NULL},
-    {"workspace", FIELD_FLAG, 38, FIELD_OF(goal, workspace), 0, FIELD_HIDDEN, NULL,
+    {"workspace", FIELD_FLAG, 38, FIELD_OF(goal, kind.workspace), 0, FIELD_HIDDEN, NULL,
      "whether it is a workspace", 0, NULL},
+    {"repository", FIELD_UINT, 39, FIELD_OF(goal, repository), 0, FIELD_HIDDEN, NULL,
+     "key of the repository that its work is in; 0: that of [repo], or none", 0, NULL},
     {"clock", FIELD_INT, 60, FIELD_OF(goal, clock.steps), 0, FIELD_HIDDEN, NULL,
      "sum of the clock steps by which its times are corrected, in microseconds", 0, NULL},
     {"clockId", FIELD_U32, 61, FIELD_OF(goal, clock.id), 0, FIELD_HIDDEN, NULL,
@@ -149,6 +151,8 @@ static const struct field VIEW[] = {
      "one line that says what is wanted", 0, NULL},
     {"ended_at", FIELD_TIME, 9, FIELD_OF(goal_view, ended_at), 0, 0, NULL,
      "time at which it was done or cancelled", 0, NULL},
+    {"repository", FIELD_INT, 10, FIELD_OF(goal_view, repository), 0, 0, NULL,
+     "key of the repository that its work is in; 0: that of [repo], or none", 0, NULL},
 };
 const struct shape GOAL_VIEW = SHAPE_OF(goal_view, "goal_view", 1, VIEW);
 

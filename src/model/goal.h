@@ -25,6 +25,13 @@ struct pace {
     int64_t alone_at;    /* a person rejected the disruptive actions requested until then */
 };
 
+/* Admissions and workspaces are stored and stepped like goals. */
+struct goal_kind {
+    uint32_t admission; /* host whose admission this is; 0: an ordinary goal */
+    uint32_t
+        workspace; /* 1: a workspace (model/repository.h), and `admission` is the host that made it */
+};
+
 /* The chain of its records. */
 struct goal_records {
     uint64_t seq;     /* of the newest */
@@ -84,6 +91,9 @@ struct goal_effects {
     struct effect_slot open[LIMIT_OPEN_EFFECTS];
 };
 
+/* The key of no repository: the goal's work needs none. */
+#define REPOSITORY_NONE ((uint64_t)INT64_MAX)
+
 struct goal {
     struct id id;
     uint32_t owner;   /* the host that decides about it */
@@ -104,9 +114,9 @@ struct goal {
     uint32_t parts_made; /* the next ordinal of its assignments, runs … */
     uint32_t shown;      /* display state + 1 in its row of goal_view; 0: no row yet */
     uint64_t era;        /* era of the store when it was last stepped: a restore raises it */
-    uint32_t admission;  /* host whose admission this is; 0: an ordinary goal */
-    uint32_t
-        workspace; /* 1: a workspace (model/lane.h), and `admission` is the host that made it */
+    struct goal_kind kind;
+    uint64_t
+        repository; /* key of the one that its work is in (repository_key()); 0: that of [repo], if there is one; REPOSITORY_NONE */
     struct goal_people people;
     struct goal_spent spent;
     struct hash origin; /* ESCALATE-13: of the channel that it came from; zero: the operator's */
@@ -145,7 +155,8 @@ struct goal_view {
     uint32_t percent;
     int64_t created_at, updated_at;
     struct str title;
-    int64_t ended_at; /* when it was done or cancelled; 0: open */
+    int64_t ended_at;   /* when it was done or cancelled; 0: open */
+    int64_t repository; /* the bits of its key: struct goal */
 };
 
 extern const struct shape GOAL_VIEW;

@@ -97,6 +97,7 @@ enum {
     LIMIT_POLICY_AGENTS = 64, /* agents that an operator configured */
     LIMIT_POLICY_BUDGETS =
         LIMIT_BUDGETS / LIMIT_POLICY_AGENTS, /* each of them may count every agent separately */
+    LIMIT_REPOSITORIES = 64,                 /* entries of [[repos]] */
     LIMIT_PRICES = 64,                       /* models in the price table */
     LIMIT_QUOTA_DAYS = 8,      /* an account that reports a longer rest is not believed */
     LIMIT_QUOTA_DOUBLINGS = 5, /* of a guessed rest */

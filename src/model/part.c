@@ -2,7 +2,7 @@
 /* The parts of a goal: their fields, rows and invariants. */
 #include "model/part.h"
 
-#include "model/lane.h"
+#include "model/repository.h"
 
 #define TEXT(name, number, of, member, cap, text) \
     { name, FIELD_TEXT, number, FIELD_OF(of, member), cap, 0, NULL, text, 0, NULL }
@@ -172,7 +172,9 @@ const char *live_broken(const struct live *live, const struct goal *goal) {
         asked += question_counts(&live->questions.at[i]);
     if (asked != goal->people.questions)
         return "the open questions are counted wrongly";
-    return goal->workspace ? lane_broken(live) : goal->admission ? admission_broken(live) : NULL;
+    return goal->kind.workspace   ? lane_broken(live)
+           : goal->kind.admission ? admission_broken(live)
+                                  : NULL;
 }
 
 struct str hash_hex(const struct hash *hash, struct arena *arena) {

@@ -55,6 +55,30 @@ static const struct field CHANNEL_FIELDS[] = {
 static const struct shape CHANNEL_ROW =
     SHAPE_OF(policy_channel, "policy_channel", 1, CHANNEL_FIELDS);
 
+#define REPOSITORY(name, type, number, member, text) \
+    F(name, type, number, policy_repository, member, 0, NULL, text)
+static const struct field REPOSITORY_FIELDS[] = {
+    REPOSITORY("key", FIELD_UINT, 1, key, "prefix of the hash of its name"),
+    REPOSITORY("verify_by_person", FIELD_U32, 2, checks.by_person,
+               "whether work that an agent reports as done waits for a person"),
+    REPOSITORY("checks", FIELD_U32, 3, checks.configured,
+               "whether the operator's checks decide what is done"),
+    REPOSITORY("check_rounds", FIELD_U32, 4, checks.rounds,
+               "how often work may fail its checks before a person is asked"),
+    REPOSITORY("check_within", FIELD_INT, 5, checks.within,
+               "time limit for the checks, in microseconds"),
+    REPOSITORY("lands", FIELD_U32, 6, landing.automatic,
+               "whether work that passed lands automatically"),
+    REPOSITORY("workspace", FIELD_UINT, 7, landing.workspace,
+               "prefix of the hash of the repository's source"),
+    REPOSITORY("workspace_local", FIELD_U32, 8, landing.workspace_local,
+               "whether the source is a path, so that each host has its own repository"),
+    REPOSITORY("land_rechecks", FIELD_U32, 9, landing.rechecks,
+               "how often a candidate is built again because its target moved"),
+};
+static const struct shape REPOSITORY_ROW =
+    SHAPE_OF(policy_repository, "policy_repository", 1, REPOSITORY_FIELDS);
+
 #define N(name, number, member, text) F(name, FIELD_U32, number, policy, member, 0, NULL, text)
 #define T(name, number, member, text) F(name, FIELD_INT, number, policy, member, 0, NULL, text)
 #define DECIDING_FIELD_NUMBER FIELD_U32
@@ -124,6 +148,8 @@ static const struct field POLICY_FIELDS[] = {
       "how often a candidate is built again because its target moved"),
     T("orphan_after", 53, recovery.orphan_after,
       "time after which a run whose host is lost is frozen, in microseconds"),
+    ROWS("repositories", 54, repositories, &REPOSITORY_ROW, LIMIT_REPOSITORIES,
+         "repositories of [[repos]]"),
 };
 const struct shape POLICY = SHAPE_OF(policy, "policy", 1, POLICY_FIELDS);
 
@@ -146,6 +172,7 @@ struct policy policy_default(void) {
     policy.dispatch.agents = NULL;
     policy.spending.budgets = NULL;
     policy.people.channels = NULL;
+    policy.repositories.at = NULL;
     policy.plans.agents = policy.dispatch.allow_agents = (struct str){0};
     policy.act_within = MINUTES(30); /* the time limit of a command is left to the caller */
     arena_free(&settings->source.arena);

@@ -74,6 +74,13 @@ struct policy_landing {
     uint32_t rechecks;        /* how often a candidate is built again because its target moved */
 };
 
+/* A repository of [[repos]]: how its work is checked and where it lands. That of [repo] is in the policy itself. */
+struct policy_repository {
+    uint64_t key; /* repository_key() of its name */
+    struct policy_checks checks;
+    struct policy_landing landing;
+};
+
 /* When an agent counts as stalled: TICK. */
 struct policy_liveness {
     int64_t tick_every;
@@ -129,6 +136,10 @@ struct policy {
     struct policy_pace pace;
     struct policy_spending spending;
     struct policy_people people;
+    struct {
+        const struct policy_repository *at;
+        uint32_t count;
+    } repositories;
 
     struct hash hash;
 };
@@ -139,5 +150,12 @@ extern const struct shape POLICY; /* everything except the hash: for tests, and 
 struct policy policy_default(void);
 struct policy policy_of(int64_t act_within);     /* the same, with this act_within */
 struct policy policy_seal(struct policy policy); /* with its hash, from its fields */
+
+/* The key of a repository: the prefix of the hash of its name, never 0 or REPOSITORY_NONE. */
+uint64_t repository_key(struct str name);
+
+/* How the work of this repository is checked and where it lands; key 0: [repo]. Checks and landings
+ * of a repository that is not in the settings any more are tried, and answer that it is missing. */
+struct policy_repository policy_repository(const struct policy *policy, uint64_t key);
 
 const struct policy_agent *policy_agent(const struct policy *policy, struct str id);

@@ -32,6 +32,7 @@ static const struct field CREATE[] = {
     F("tags", FIELD_BYTES, 19, describe.tags, LIMIT_TAGS *(LIMIT_TAG + 8), "its tags"),
     E("priority", 20, describe.priority, &PRIORITY_NAMES, "its priority"),
     F("host", FIELD_U32, 21, host, 0, "the host that is to own it"),
+    F("repository", FIELD_UINT, 23, describe.repository, 0, "key of the repository for its work"),
 };
 static const struct field CLOCK[] = {
     F("stepped", FIELD_INT, 16, stepped, 0, "microseconds by which to move the stored times"),
@@ -139,18 +140,24 @@ static const struct field ASK[] = {
     F("run", FIELD_U32, 24, about.run, 0,
       "ordinal + 1 of the effect that started the run it comes from"),
 };
-static const struct field ADMISSION[] = {
-    F("charge", FIELD_U32, 16, about.assignment, 0, "ordinal + 1 of the assignment"),
-    F("body", FIELD_BYTES, 17, body, LIMIT_BODY, "the PERMIT; account.limited: the ACCOUNT"),
-    F("desk", FIELD_U32, 18, admission, 0, "the host whose admission this is"),
-    F("until", FIELD_TIME, 19, until, 0, "end time of the limit"),
-    F("cost", FIELD_UINT, 20, spent.cost, 0,
-      "cost since the last settlement, in millionths of the currency"),
-    F("tokens", FIELD_UINT, 21, spent.tokens, 0, "tokens used since the last settlement"),
-    F("to", FIELD_U32, 22, to, 0,
-      "answer: number of the request; settle: 1: the work is over; "
-      "desk.release: 1: the agents are left alone; lane.hold: 1: hold, 0: release"),
-    F("reason", FIELD_TEXT, 23, reason, LIMIT_REASON, "the reason"),
+/* clang-format off */
+#define ADMISSION_FIELDS \
+    F("charge", FIELD_U32, 16, about.assignment, 0, "ordinal + 1 of the assignment"), \
+    F("body", FIELD_BYTES, 17, body, LIMIT_BODY, "the PERMIT; account.limited: the ACCOUNT"), \
+    F("desk", FIELD_U32, 18, admission, 0, "the host whose admission this is"), \
+    F("until", FIELD_TIME, 19, until, 0, "end time of the limit"), \
+    F("cost", FIELD_UINT, 20, spent.cost, 0, \
+      "cost since the last settlement, in millionths of the currency"), \
+    F("tokens", FIELD_UINT, 21, spent.tokens, 0, "tokens used since the last settlement"), \
+    F("to", FIELD_U32, 22, to, 0, \
+      "answer: number of the request; settle: 1: the work is over; " \
+      "desk.release: 1: the agents are left alone; lane.hold: 1: hold, 0: release"), \
+    F("reason", FIELD_TEXT, 23, reason, LIMIT_REASON, "the reason")
+/* clang-format on */
+static const struct field ADMISSION[] = {ADMISSION_FIELDS};
+static const struct field LANE_HOLD[] = {
+    ADMISSION_FIELDS,
+    F("repository", FIELD_UINT, 24, describe.repository, 0, "key of the repository"),
 };
 
 static const struct field HOST[] = {
@@ -216,7 +223,7 @@ const struct signal_row SIGNALS[SIGNAL_KINDS] = {
     [SIGNAL_LANE_ASK] = ROW("lane.ask", ADMISSION),
     [SIGNAL_LANE_GRANTED] = ROW("lane.granted", ADMISSION),
     [SIGNAL_LANE_RETURN] = ROW("lane.return", ADMISSION),
-    [SIGNAL_LANE_HOLD] = ROW("lane.hold", ADMISSION),
+    [SIGNAL_LANE_HOLD] = ROW("lane.hold", LANE_HOLD),
     [SIGNAL_CLOCK_STEPPED] = ROW("clock.stepped", CLOCK),
     [SIGNAL_HOST_LOST] = ROW("host.lost", HOST),
     [SIGNAL_RUN_BRAKED] = ROW("run.braked", BRAKED),

@@ -87,6 +87,7 @@ struct signal_goal {
     struct str tags;  /* a TAGS list; update: empty leaves them unchanged */
     struct hash base; /* update: of the text that it is based on */
     enum priority priority;
+    uint64_t repository; /* create, lane.hold: see struct goal */
 };
 
 /* work: a node, and how it moves. */

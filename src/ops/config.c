@@ -15,6 +15,7 @@ static const struct op_member SHOWN[] = {
     {"channels", MEMBER_LIST, true, "the channels to people"},
     {"budgets", MEMBER_LIST, true, "what may be spent"},
     {"prices", MEMBER_LIST, true, "what models cost"},
+    {"repos", MEMBER_LIST, true, "repositories, besides that of [repo]"},
 };
 
 const struct op OP_CONFIG_SHOW = {

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Operations that show, hold and release the landing lane. model/lane.h */
-#include "model/lane.h"
+/* Operations that show, hold and release the landing lane. model/repository.h */
+#include "model/repository.h"
 
 #include "ops/all.h"
 #include "ops/json.h"
+#include "ops/repository.h"
 #include "ops/view.h"
 
 #include <stdio.h>
@@ -12,11 +13,15 @@ enum { LANE_SHOWN = 200 };
 
 struct lane_call {
     struct id workspace;
+    uint64_t repository;
 };
 
 static bool request(struct op_call *call, struct store_request *ret) {
     struct lane_call *own = arena_new(&call->arena, struct lane_call, 1);
-    own->workspace = workspace_id(call->policy, call->facts ? call->facts->host : 0);
+    if (!repository_take(call, &own->repository))
+        return false;
+    own->workspace =
+        workspace_id(call->policy, own->repository, call->facts ? call->facts->host : 0);
     call->own = own;
     *ret = (struct store_request){
         .verb = STORE_SHOW, .ids = &own->workspace, .id_count = 1, .limit = 1};
@@ -45,6 +50,8 @@ static json_t *result(struct op_call *call, const struct store_answer *answer) {
                                         "count", (int)loaded->live.permits.count, "lane", list));
 }
 
+static const struct field SHOW[] = {PARAM_REPO};
+
 static const struct op_member MEMBERS[] = {
     {"held", MEMBER_FLAG, true, "a person holds it: nothing new lands"},
     {"count", MEMBER_NUMBER, true, "how many wait or are landing"},
@@ -61,21 +68,26 @@ const struct op OP_LANE_SHOW = {
         "Example: overseer lane show",
     .kind = OP_READS,
     .may = MAY_LOOK,
+    OP_PARAMS(SHOW),
     OP_MEMBERS(MEMBERS),
     .wants_facts = true,
+    .wants_repositories = true,
     .request = request,
     .result = result,
 };
 
-static const struct field HOLD[] = {PARAM_REASON(FIELD_REQUIRED), PARAM_KEY, PARAM_TRACE};
-static const struct field RELEASE[] = {PARAM_REASON(0), PARAM_KEY, PARAM_TRACE};
+static const struct field HOLD[] = {PARAM_REASON(FIELD_REQUIRED), PARAM_REPO, PARAM_KEY,
+                                    PARAM_TRACE};
+static const struct field RELEASE[] = {PARAM_REASON(0), PARAM_REPO, PARAM_KEY, PARAM_TRACE};
 
 static bool hold_signal(struct op_call *call, const struct store_answer *answer,
                         struct signal *ret) {
     (void)answer;
     uint32_t host = call->facts ? call->facts->host : 0;
     ret->kind = SIGNAL_LANE_HOLD;
-    ret->goal = workspace_id(call->policy, host);
+    const struct lane_call *own = call->own;
+    ret->goal = own->workspace;
+    ret->describe.repository = own->repository;
     ret->admission = host;
     ret->to = call->op->to;
     ret->reason = call->args.reason;
@@ -91,6 +103,7 @@ const struct op OP_LANE_HOLD = {
     OP_PARAMS(HOLD),
     .to = 1,
     .wants_facts = true,
+    .wants_repositories = true,
     .request = request,
     .signal = hold_signal,
 };
@@ -104,6 +117,7 @@ const struct op OP_LANE_RELEASE = {
     OP_PARAMS(RELEASE),
     .to = 0,
     .wants_facts = true,
+    .wants_repositories = true,
     .request = request,
     .signal = hold_signal,
 };

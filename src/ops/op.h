@@ -54,6 +54,7 @@ struct op_args { /* the arguments of all operations */
     uint32_t last;
     struct str commit; /* approve: the commit that the person was shown */
     uint32_t worktree; /* work.diff */
+    struct str repo;   /* the name of a repository */
 };
 
 /* Something that the host waits for; shown by `status`. */
@@ -79,6 +80,15 @@ struct op_facts {
 };
 
 /* One operation being executed. */
+/* The repositories of the settings: that of [repo] first, with key 0. */
+struct op_repositories {
+    uint32_t count;
+    struct op_repository {
+        struct str name, path;
+        uint64_t key;
+    } at[LIMIT_REPOSITORIES + 1];
+};
+
 struct op_call {
     const struct op *op;
     const json_t *params;          /* as received, checked */
@@ -90,7 +100,8 @@ struct op_call {
     struct arena arena; /* lists of the arguments, and scratch memory */
     const struct policy *policy;
     const struct caller *caller;
-    const struct op_facts *facts; /* if op->wants_facts */
+    const struct op_facts *facts;               /* if op->wants_facts */
+    const struct op_repositories *repositories; /* if op->wants_repositories */
     /* reads a policy from its text; NULL: not available. See engine/policy_text.h */
     bool (*policy_read)(struct str text, const struct texts *set, struct arena *arena,
                         struct policy *ret, char *why, size_t why_size);
@@ -173,6 +184,7 @@ struct op {
     /* releases what `own` holds beyond the arena; called once, when the call is freed */
     void (*close)(struct op_call *call);
     bool wants_facts;
+    bool wants_repositories;
     /* reads that need more than one answer: the next request after this answer. It has to copy what it needs: the next
      * answer replaces this one. False: this was the last answer, and `result` is built from it. */
     bool (*next)(struct op_call *call, const struct store_answer *answer,

@@ -8,6 +8,7 @@
 #include "ops/json.h"
 #include "ops/place.h"
 #include "ops/question/asking.h"
+#include "ops/repository.h"
 #include "store/rows.h"
 
 #include <stdlib.h>
@@ -107,6 +108,7 @@ static void list_take(struct op_call *call, const struct store_answer *answer) {
     json_t *goals = json_object_get(call->result, LISTS[list].name);
     for (uint32_t i = 0; i < answer->view_count && json_array_size(goals) < it->limit; i++) {
         json_t *goal = goal_view_json(&answer->views[i]);
+        repository_put(call, goal, (uint64_t)answer->views[i].repository);
         if (done)
             json_object_set_new(goal, "endedAt", time_json(answer->views[i].ended_at));
         json_array_append_new(goals, goal);
@@ -319,6 +321,7 @@ const struct op OP_STATUS_SHOW = {
     .kind = OP_READS,
     .may = MAY_LOOK,
     .wants_facts = true,
+    .wants_repositories = true,
     OP_PARAMS(PARAMS),
     OP_MEMBERS(MEMBERS),
     .request = request,

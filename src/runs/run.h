@@ -50,10 +50,13 @@ struct left { /* an assignment of which something is left on disk */
     uint32_t assignment;
 };
 
-struct salvage_sender {    /* run_network.c */
-    uv_timer_t timer;      /* until the next try */
-    bool under_way, again; /* again: something was salvaged meanwhile */
-    uint32_t failures;     /* in a row */
+struct salvage_sender {                    /* run_network.c */
+    uv_timer_t timer;                      /* until the next try */
+    bool under_way, again;                 /* again: something was salvaged meanwhile */
+    bool failed;                           /* one of the remotes, in this round */
+    uint64_t keys[LIMIT_REPOSITORIES + 1]; /* repositories of this round, */
+    uint32_t key_count, at;                /* and how many of them had their turn */
+    uint32_t failures;                     /* rounds in a row */
     char what[POOL_WHAT + 64];
     int64_t since; /* boot clock: of the first failure */
 };
@@ -301,7 +304,8 @@ void reader_box(struct run_table *runs, struct arena *arena, struct git_context 
 struct check_wanted {
     struct str place;            /* checkout or worktree: where it runs and what it may write */
     struct str objects;          /* borrowed by the place */
-    struct str agent;            /* whose network access it has */
+    struct str agent;            /* whose network access it has, */
+    uint32_t network;            /* unless this says another: verify.network */
     const struct str *variables; /* NAME=value */
     uint32_t variable_count;
 };
@@ -535,11 +539,23 @@ struct work_place {
     enum git_how how;
     bool lands;
     int64_t within;
+    uint32_t network;            /* of its checks: verify.network */
     struct texts protect, rules; /* judged files: verify.protect, verify.rules */
     struct hash digest;          /* of how work is checked: check_digest() */
+    uint64_t repository;         /* its key: struct goal */
+    bool missing;                /* it has a repository, which is not in the settings */
+    bool
+        moved; /* the settings have another path for its repository, or none: it is neither checked nor landed */
 };
-bool work_place(struct run_table *runs, struct id goal, uint32_t assignment, struct arena *arena,
+struct work_wanted {
+    struct id goal;
+    uint32_t assignment;
+    uint64_t repository; /* of the goal; work that has begun knows its own */
+};
+bool work_place(struct run_table *runs, struct work_wanted wanted, struct arena *arena,
                 struct work_place *ret);
+/* Why it cannot be checked or landed there, and what to do. */
+struct str place_missing_text(const struct work_place *place, struct arena *arena);
 /* True: everything it needs is on this host, so the source is not contacted. */
 bool work_place_is_local(const struct work_place *place, struct arena *arena);
 /* Call through git_queue(), with the source as `where` unless it is local. */

@@ -108,7 +108,7 @@ static void send_note(struct run_table *runs, struct str where, struct str why) 
     struct arena arena = {0};
     struct salvage_sender *sender = &runs->sender;
     pthread_mutex_lock(&runs->lock);
-    if (sender->failures == 1)
+    if (sender->failures == 0)
         sender->since = clock_boot();
     snprintf(sender->what, sizeof sender->what, "push of salvaged work to %.*s, which failed: %.*s",
              STR_ARG(where_shown(where, &arena)), STR_ARG(str_cut_utf8(why, 48)));
@@ -116,6 +116,9 @@ static void send_note(struct run_table *runs, struct str where, struct str why) 
     arena_free(&arena);
 }
 
+static void send_next(struct run_table *runs);
+
+/* A repository whose remote cannot be reached does not keep the others from being sent. */
 static void send_done(uv_work_t *work, int status) {
     struct sending *it = work->data;
     struct run_table *runs = it->runs;
@@ -125,22 +128,72 @@ static void send_done(uv_work_t *work, int status) {
                                                      : it->sent.why;
     bool sent = status == 0 && it->answer.result == GIT_DONE && it->sent.left == 0;
     runs->under_way--;
-    pthread_mutex_lock(&runs->lock); /* for readers on other threads */
-    sender->under_way = false;
-    sender->failures = sent ? 0 : sender->failures + 1;
-    pthread_mutex_unlock(&runs->lock);
     if (!sent && status != UV_ECANCELED) {
+        sender->failed = true;
         send_note(runs, it->place.repo.remote, why);
-        if (sender->failures == 1)
+        if (sender->failures == 0)
             log_host(LEVEL_WARNING,
                      "salvaged work is in the local clone, but not in the remote yet: %.*s",
                      STR_ARG(why));
-        send_again(runs);
     }
     arena_free(&it->arena);
     free(it);
-    if (sent && sender->again)
+    if (status == UV_ECANCELED)
+        sender->at = sender->key_count;
+    send_next(runs);
+}
+
+/* Every repository had its turn. */
+static void send_end(struct run_table *runs) {
+    struct salvage_sender *sender = &runs->sender;
+    pthread_mutex_lock(&runs->lock); /* for readers on other threads */
+    sender->under_way = false;
+    sender->failures = sender->failed ? sender->failures + 1 : 0;
+    pthread_mutex_unlock(&runs->lock);
+    if (runs->stopping)
+        return;
+    if (sender->failed)
+        send_again(runs);
+    else if (sender->again)
         salvage_send(runs);
+}
+
+/* [repo], then [[repos]]. */
+static void keys_take(struct run_table *runs) {
+    const struct settings *settings = context_settings(runs->context);
+    struct salvage_sender *sender = &runs->sender;
+    sender->at = 0;
+    sender->keys[0] = 0;
+    sender->key_count = settings->lists.repo_count + 1;
+    for (uint32_t i = 1; i < sender->key_count; i++)
+        sender->keys[i] = repository_key(settings->lists.repos[i - 1].name);
+    context_settings_drop(settings);
+}
+
+static void send_begin(struct run_table *runs, struct sending *it) {
+    it->place.context.total_us = NET_MOST;
+    runs->under_way++;
+    git_queue(&it->job, &it->work,
+              &(struct git_wanted){
+                  .runs = runs, .where = it->place.repo.remote, .what = "push of salvaged work to"},
+              send_carry, send_done);
+}
+
+static void send_next(struct run_table *runs) {
+    struct salvage_sender *sender = &runs->sender;
+    while (!runs->stopping && sender->at < sender->key_count) {
+        uint64_t key = sender->keys[sender->at++];
+        struct sending *it = memory_new(sizeof *it);
+        *it = (struct sending){.runs = runs, .work.data = it};
+        if (work_place(runs, (struct work_wanted){.repository = key}, &it->arena, &it->place) &&
+            it->place.repo.remote.len > 0) {
+            send_begin(runs, it);
+            return;
+        }
+        arena_free(&it->arena);
+        free(it);
+    }
+    send_end(runs);
 }
 
 void salvage_send(struct run_table *runs) {
@@ -148,24 +201,13 @@ void salvage_send(struct run_table *runs) {
     sender->again = sender->under_way;
     if (sender->under_way || runs->stopping)
         return;
-    struct sending *it = memory_new(sizeof *it);
-    *it = (struct sending){.runs = runs, .work.data = it};
-    if (!work_place(runs, (struct id){0}, 0, &it->arena, &it->place) ||
-        it->place.repo.remote.len == 0) {
-        arena_free(&it->arena);
-        free(it);
-        return;
-    }
-    it->place.context.total_us = NET_MOST;
+    uv_timer_stop(&sender->timer);
     pthread_mutex_lock(&runs->lock);
     sender->under_way = true;
     pthread_mutex_unlock(&runs->lock);
-    runs->under_way++;
-    uv_timer_stop(&sender->timer);
-    git_queue(&it->job, &it->work,
-              &(struct git_wanted){
-                  .runs = runs, .where = it->place.repo.remote, .what = "push of salvaged work to"},
-              send_carry, send_done);
+    sender->failed = false;
+    keys_take(runs);
+    send_next(runs);
 }
 
 /* ---- what waits ---- */

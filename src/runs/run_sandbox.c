@@ -213,11 +213,12 @@ void reader_box(struct run_table *runs, struct arena *arena, struct git_context 
 
 /* H5: what an agent wrote gets the network access of that agent. If the agent is not in the settings any more: only
  * what all agents can reach. */
-static enum sandbox_network check_network(const struct settings *settings, struct str name) {
-    const struct agent_setting *agent = run_agent(settings, name);
+static enum sandbox_network check_network(const struct settings *settings,
+                                          const struct check_wanted *wanted) {
+    const struct agent_setting *agent = run_agent(settings, wanted->agent);
     uint32_t least = NETWORK_ALL;
-    if (settings->verify.network != CHECK_NETWORK_AGENT)
-        return NETWORK[settings->verify.network - 1];
+    if (wanted->network != CHECK_NETWORK_AGENT)
+        return NETWORK[wanted->network - 1];
     for (uint32_t i = 0; i < settings->lists.agent_count && !agent; i++)
         if (settings->lists.agents[i].network > least)
             least = settings->lists.agents[i].network;
@@ -274,7 +275,7 @@ bool check_box(struct run_table *runs, const struct check_wanted *wanted, struct
     struct sandbox_made *made = arena_new(arena, struct sandbox_made, 1);
     *spec =
         (struct sandbox_spec){.rules = arena_format(arena, "%.*s.rules", STR_ARG(wanted->place)),
-                              .network = check_network(settings, wanted->agent),
+                              .network = check_network(settings, wanted),
                               .cwd = wanted->place};
     common(spec, runs, settings, arena);
     if (!settings->sandbox.checks)

@@ -92,6 +92,7 @@ static bool command_begin(struct readying *it, struct str command, command_ended
     struct check_wanted wanted = {.place = it->wanted->tree,
                                   .objects = it->objects,
                                   .agent = it->wanted->worker,
+                                  .network = it->wanted->place->network,
                                   .variables = variables,
                                   .variable_count = variables_make(it, variables)};
     struct command_box box;

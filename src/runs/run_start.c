@@ -353,8 +353,14 @@ void run_spawn(struct run_table *runs, struct act *act) {
         start_failed(it, run, why);
         return;
     }
-    it->has_place = !run->driver->watches &&
-                    work_place(runs, run->goal, run->assignment, &it->arena, &it->place);
+    it->has_place =
+        !run->driver->watches &&
+        work_place(runs, (struct work_wanted){run->goal, run->assignment, act->effect.repository},
+                   &it->arena, &it->place);
+    if (!it->has_place && !run->driver->watches && it->place.missing) {
+        start_failed(it, run, place_missing_text(&it->place, &it->arena));
+        return;
+    }
     if (!it->has_place) {
         words_ask(it, run);
         return;

@@ -51,18 +51,28 @@ static void working_end(struct working *it, struct signal outcome) {
     working_free(it);
 }
 
+/* What was left in a worktree is preserved wherever its repository is; it is checked and landed only as the settings say. */
+static bool place_serves(const struct working *it) {
+    bool judges = it->act->effect.kind == EFFECT_CHECK || it->act->effect.kind == EFFECT_LAND;
+    return !judges || !it->place.moved;
+}
+
 static struct working *working_begin(struct run_table *runs, struct act *act) {
     struct working *it = memory_new(sizeof *it);
     *it = (struct working){.runs = runs, .act = act, .work.data = it};
     id_format(effect_id(act->effect.goal, act->effect.n), it->name);
     runs->under_way++;
-    if (work_place(runs, act->effect.goal, act->effect.assignment, &it->arena, &it->place))
+    if (work_place(
+            runs,
+            (struct work_wanted){act->effect.goal, act->effect.assignment, act->effect.repository},
+            &it->arena, &it->place) &&
+        place_serves(it))
         return it;
     runs->under_way--;
+    executor_report(runs->executor, act,
+                    (struct signal){.text = place_missing_text(&it->place, &it->arena)});
     arena_free(&it->arena);
     free(it);
-    executor_report(runs->executor, act,
-                    (struct signal){.text = STR("there is no repository to check the work in")});
     free(act);
     return NULL;
 }
@@ -243,7 +253,8 @@ static void command_check(struct working *it) {
     struct check_wanted wanted = {
         .place = it->checkout,
         .objects = arena_format(&it->arena, "%.*s/objects", STR_ARG(it->place.clone)),
-        .agent = it->act->effect.agent};
+        .agent = it->act->effect.agent,
+        .network = it->place.network};
     struct command_box box;
     struct str why = {0};
     if (check_box(it->runs, &wanted, &it->arena, &box, &why))
@@ -438,7 +449,10 @@ void work_salvage(struct run_table *runs, struct act *act, int64_t exit) {
     struct arena arena = {0};
     struct work_place place;
     bool there = !runs->stopping &&
-                 work_place(runs, act->effect.goal, act->effect.assignment, &arena, &place) &&
+                 work_place(runs,
+                            (struct work_wanted){act->effect.goal, act->effect.assignment,
+                                                 act->effect.repository},
+                            &arena, &place) &&
                  place.run.base.len > 0;
     arena_free(&arena);
     struct working *it = there ? working_begin(runs, act) : NULL;

@@ -17,7 +17,7 @@
 /* 2 is DISPLAY_NEEDS_YOU. Only the triggers write the column: when a goal begins to need a person, whichever build
  * writes that change. An import carries its value along. */
 #define POSTGRES_6 \
-    "ALTER TABLE goal_view ADD asked_at bigint NOT NULL DEFAULT 0;" \
+    "ALTER TABLE goal_view ADD IF NOT EXISTS asked_at bigint NOT NULL DEFAULT 0;" \
     "UPDATE goal_view SET asked_at = updated_at WHERE face = 2;" \
     "CREATE INDEX goal_view_asking ON goal_view (asked_at, goal_id) WHERE face = 2;" \
     "CREATE FUNCTION goal_view_asks() RETURNS trigger LANGUAGE plpgsql AS" \
@@ -59,6 +59,10 @@ const struct migration MIGRATIONS[] = {
      .what = "goals that need a person, by the time since when they do",
      .sqlite_run = sqlite_from_5,
      .postgres = POSTGRES_6},
+    {.to = 7,
+     .what = "goals, by their repository",
+     .sqlite = "ALTER TABLE goal_view ADD repository INTEGER NOT NULL DEFAULT 0",
+     .postgres = "ALTER TABLE goal_view ADD IF NOT EXISTS repository bigint NOT NULL DEFAULT 0"},
 #ifdef OVERSEER_TOMORROW
     {.to = SCHEMA_VERSION, .what = "of the tests", .postgres = "ALTER TABLE goal ADD tomorrow int"},
 #endif

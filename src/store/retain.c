@@ -182,7 +182,7 @@ static bool texts_of(struct retain *retain, struct id goal, struct retain_work *
     if (answer.outcome != STORE_DONE)
         return retain_fail(retain, "retention", "a goal could not be loaded");
     const struct goal_loaded *loaded = &answer.loaded[0];
-    bool open = goal_is_open(&loaded->goal) && !loaded->goal.admission;
+    bool open = goal_is_open(&loaded->goal) && !loaded->goal.kind.admission;
     if (!loaded->exists || !loaded->whole || open || loaded->goal.quarantined)
         return true;
     if (!retain->driver->texts(retain, goal, &texts) ||

@@ -60,7 +60,7 @@ void loaded_effect(struct goal_loaded *loaded, struct effect_slot slot) {
 }
 
 bool loaded_has(const struct goal_loaded *loaded, enum part_kind kind) {
-    return loaded->exists && PART[kind].live && (loaded->goal.admission || kind < PART_PERMIT);
+    return loaded->exists && PART[kind].live && (loaded->goal.kind.admission || kind < PART_PERMIT);
 }
 
 /* Rows come in order of n. The array doubles whenever it is full. */
@@ -174,7 +174,8 @@ struct goal_view view_of(const struct goal_commit *commit) {
                               .created_at = goal->times.created_at,
                               .updated_at = goal->times.updated_at,
                               .title = commit->title,
-                              .ended_at = goal->times.ended_at};
+                              .ended_at = goal->times.ended_at,
+                              .repository = (int64_t)goal->repository};
 }
 
 struct goal_view view_shown(struct goal_view view) {

@@ -108,6 +108,11 @@ void facts_read(struct daemon_context *of, struct op_facts *ret) {
     *ret = (struct op_facts){.engine = "sqlite"};
 }
 
+const struct op_repositories *repositories_read(struct daemon_context *of, struct arena *arena) {
+    (void)of;
+    return arena_new(arena, struct op_repositories, 1);
+}
+
 bool spool_is_wanted(struct spool *spool) {
     (void)spool;
     return false;

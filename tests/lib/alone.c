@@ -333,7 +333,7 @@ static void decision_check(struct alone *alone, struct seat *seat) {
         if (did->effects[i].op == EFFECT_OP_MAKE)
             actions_count(alone, did->effects[i].slot.kind);
     says_count(alone, seat);
-    if (seat->goal.admission)
+    if (seat->goal.kind.admission)
         budgets_check(alone, seat);
     assignments_check(alone, seat);
     done_check(alone, seat);
@@ -424,7 +424,7 @@ static uint32_t option_for(struct alone *alone, const struct seat *seat,
         return cast_is_done(alone->cast, seat->goal.id, question->cause + 5) ? 1 : 2;
     if (question->options == 0)
         return 0;
-    if (seat->goal.admission)
+    if (seat->goal.kind.admission)
         return 1;
     return dice_chance(&alone->dice, 850) ? 1 : 1 + dice_pick(&alone->dice, question->options);
 }

@@ -378,13 +378,42 @@ static uint32_t check(struct cast *cast, const struct effect *effect, uint32_t h
 
 enum { PUSHES = 30 }; /* per thousand checks and landings: those during which a person pushes */
 
-void cast_push(struct cast *cast) {
-    cast->tip = ++cast->commits;
+static uint32_t *tip_of(struct cast *cast, uint64_t repository) {
+    for (uint32_t i = 0; i < cast->target_count; i++)
+        if (cast->targets[i].repository == repository)
+            return &cast->targets[i].tip;
+    must(cast->target_count < CAST_REPOSITORIES);
+    struct cast_target *target = &cast->targets[cast->target_count++];
+    *target = (struct cast_target){.repository = repository};
+    return &target->tip;
 }
 
-static void people_push(struct cast *cast) {
+static void target_push(struct cast *cast, uint64_t repository) {
+    *tip_of(cast, repository) = ++cast->commits;
+}
+
+void cast_push(struct cast *cast) {
+    target_push(cast, 0);
+}
+
+static void people_push(struct cast *cast, uint64_t repository) {
     if (!cast->pushes_when_asked && dice_chance(&cast->dice, PUSHES))
-        cast_push(cast);
+        target_push(cast, repository);
+}
+
+void cast_place(struct cast *cast, struct id goal, uint64_t repository) {
+    must(cast->place_count < CAST_PLACES);
+    cast->places[cast->place_count++] = (struct cast_place){goal, repository};
+}
+
+static void place_check(struct cast *cast, const struct effect *effect) {
+    uint64_t repository = 0;
+    for (uint32_t i = 0; i < cast->place_count; i++)
+        if (id_equal(cast->places[i].goal, effect->goal))
+            repository = cast->places[i].repository;
+    if (effect->repository != repository)
+        violated(cast, "effect %u works in repository %llx, and its goal is of %llx", effect->n,
+                 (unsigned long long)effect->repository, (unsigned long long)repository);
 }
 
 static void verdict_note(struct cast *cast, struct cast_verdict verdict) {
@@ -404,9 +433,9 @@ static uint32_t commit_read(struct str text) {
 }
 
 /* Builds a candidate on the tip; each call makes a new one. */
-static void candidate_say(struct cast *cast, struct signal *ended, uint32_t host,
-                          struct arena *arena) {
-    uint32_t commit = ++cast->commits, onto = cast->tip;
+static void candidate_say(struct cast *cast, struct signal *ended, const struct effect *effect,
+                          uint32_t host, struct arena *arena) {
+    uint32_t commit = ++cast->commits, onto = *tip_of(cast, effect->repository);
     struct id goal = ended->goal;
     bool other = cast->differs ||
                  (!cast->landed && !cast->pushes_when_asked && dice_chance(&cast->dice, 100));
@@ -418,9 +447,12 @@ static void candidate_say(struct cast *cast, struct signal *ended, uint32_t host
     ended->outcome.reference = arena_format(arena, "%040u", commit);
     ended->body = shape_encode(&VERIFICATION, &made, arena);
     if (ended->to == CHECKED_PASSED)
-        verdict_note(cast, (struct cast_verdict){
-                               .commit = commit, .onto = onto, .host = host, .goal = goal});
-    people_push(cast);
+        verdict_note(cast, (struct cast_verdict){.commit = commit,
+                                                 .onto = onto,
+                                                 .host = host,
+                                                 .goal = goal,
+                                                 .repository = effect->repository});
+    people_push(cast, effect->repository);
 }
 
 static struct cast_verdict *verdict_find(struct cast *cast, uint32_t commit, uint32_t onto) {
@@ -436,10 +468,11 @@ static void target_move(struct cast *cast, struct cast_verdict *verdict) {
         if (cast->verdicts[i].landed && id_equal(cast->verdicts[i].goal, verdict->goal))
             violated(cast, "a goal lands twice: commit %u and commit %u", cast->verdicts[i].commit,
                      verdict->commit);
-    if (cast->tip != verdict->onto)
-        violated(cast, "commit %u lands on %u, and passed on %u", verdict->commit, cast->tip,
+    uint32_t *tip = tip_of(cast, verdict->repository);
+    if (*tip != verdict->onto)
+        violated(cast, "commit %u lands on %u, and passed on %u", verdict->commit, *tip,
                  verdict->onto);
-    cast->tip = verdict->commit;
+    *tip = verdict->commit;
     verdict->landed = true;
 }
 
@@ -455,7 +488,9 @@ static uint32_t push(struct cast *cast, const struct effect *effect, uint32_t ho
     }
     if (verdict->landed)
         return LANDED_YES; /* already landed; its outcome was lost in a crash */
-    if (cast->tip != onto && !planted(LAND_WITHOUT_SWAP))
+    if (verdict->repository != effect->repository)
+        violated(cast, "commit %u lands in another repository than it was checked in", commit);
+    if (*tip_of(cast, effect->repository) != onto && !planted(LAND_WITHOUT_SWAP))
         return LANDED_MOVED;
     if (cast->hosts_matter && host != verdict->host)
         return LANDED_REFUSED;
@@ -468,7 +503,7 @@ static uint32_t land(struct cast *cast, const struct effect *effect, uint32_t ho
     cast->landed_next = 0;
     if (next)
         return next - 1;
-    people_push(cast);
+    people_push(cast, effect->repository);
     if (!dice_chance(&cast->dice, cast->faults))
         return push(cast, effect, host);
     uint32_t fault = dice_pick(&cast->dice, LANDING_COUNT);
@@ -484,6 +519,8 @@ struct signal cast_carry(struct cast *cast, const struct effect *effect, uint32_
                            .at = now,
                            .sender.actor = STR("overseer"),
                            .sender.by = WHO_OVERSEER};
+    if (effect->kind != EFFECT_SAY && effect->kind != EFFECT_COMMAND && effect->kind != EFFECT_TELL)
+        place_check(cast, effect);
     switch (effect->kind) {
     case EFFECT_SPAWN:
         ended.to = spawn(cast, effect, host, now);
@@ -496,7 +533,7 @@ struct signal cast_carry(struct cast *cast, const struct effect *effect, uint32_
     case EFFECT_SAY: ended.to = say(cast, effect, now, arena); break;
     case EFFECT_CHECK:
         ended.to = check(cast, effect, host);
-        candidate_say(cast, &ended, host, arena);
+        candidate_say(cast, &ended, effect, host, arena);
         break;
     case EFFECT_LAND: ended.to = land(cast, effect, host); break;
     default: break;

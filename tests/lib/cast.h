@@ -9,7 +9,7 @@
 #include "model/policy.h"
 #include "model/update.h"
 
-enum { CAST_SIGNALS = 4, CAST_ACCOUNTS = 8 };
+enum { CAST_SIGNALS = 4, CAST_ACCOUNTS = 8, CAST_REPOSITORIES = 4, CAST_PLACES = 64 };
 
 /* One run of one agent. */
 struct player {
@@ -70,12 +70,23 @@ struct cast {
     bool differs;         /* each candidate looks different to a person; otherwise only some do */
     bool at_once;     /* the turn of the next run ends successfully before the receipt arrives */
     uint32_t commits; /* made so far, by agents and people: names the next one */
-    uint32_t tip;     /* tip of the target branch; a candidate has to be built on it */
+    struct
+        cast_target { /* the target branch of a repository; a candidate has to be built on its tip */
+        uint64_t repository;
+        uint32_t tip;
+    } targets[CAST_REPOSITORIES];
+    uint32_t target_count;
+    struct cast_place { /* the repository that a goal was asked for; goals without one: 0 */
+        struct id goal;
+        uint64_t repository;
+    } places[CAST_PLACES];
+    uint32_t place_count;
     struct cast_verdict { /* a candidate that passed */
         uint32_t commit, onto;
         bool landed;
         uint32_t host; /* P10: the host whose clone has it */
         struct id goal;
+        uint64_t repository;
     } * verdicts;
     bool lands_once; /* each goal has one task, which is never assigned again once it has landed */
     bool pushes_when_asked; /* people push only where cast_push() is called */
@@ -124,6 +135,8 @@ struct signal cast_carry(struct cast *cast, const struct effect *effect, uint32_
 
 /* A person pushes to the target branch. */
 void cast_push(struct cast *cast);
+/* The work of this goal has to be done in this repository. */
+void cast_place(struct cast *cast, struct id goal, uint64_t repository);
 
 /* Spontaneous events, as signals. */
 int64_t cast_next(struct cast *cast);

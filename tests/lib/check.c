@@ -350,7 +350,7 @@ static bool display_state_may_lag(const struct goal *goal) {
 static const char *view_broken(const struct dump *dump, const struct goal *goal,
                                struct arena *arena) {
     const struct goal_view *view = dump_view(dump, goal->id);
-    if (goal->admission)
+    if (goal->kind.admission)
         return view ? "a desk is in a list" : NULL;
     if (!view)
         return "a goal is in no list";
@@ -412,7 +412,7 @@ const char *goal_check(const struct dump *dump, const struct dump_goal *row, str
         goal = (struct goal){.id = row->id,
                              .records.seq = row->seq,
                              .records.head = row->head,
-                             .admission = whole ? goal.admission : 0,
+                             .kind.admission = whole ? goal.kind.admission : 0,
                              .quarantined = true};
         const char *broken = replay_against(replay, &goal, &live.plan);
         return broken ? broken : view_broken(dump, &goal, arena);
@@ -434,7 +434,7 @@ const char *goal_check(const struct dump *dump, const struct dump_goal *row, str
         broken = parts_broken(dump, goal.id, arena);
     if (!broken)
         broken = view_broken(dump, &goal, arena);
-    return broken || goal.admission ? broken : tags_broken(dump, goal.id);
+    return broken || goal.kind.admission ? broken : tags_broken(dump, goal.id);
 }
 
 static const char *goal_whole_check(const struct dump *dump, const struct dump_goal *row,

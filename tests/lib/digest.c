@@ -168,7 +168,9 @@ static uint64_t mix_text(uint64_t d, struct str text) {
 static uint64_t mix_target(uint64_t d, const struct cast *cast) {
     for (uint32_t i = 0; i < cast->verdict_count; i++)
         d = mix(d, cast->verdicts[i].landed);
-    return mix(mix(d, cast->tip), cast->commits);
+    for (uint32_t i = 0; i < cast->target_count; i++)
+        d = mix(d, cast->targets[i].tip);
+    return mix(d, cast->commits);
 }
 
 static uint64_t mix_player(uint64_t d, const struct player *run, int64_t now) {

@@ -51,6 +51,7 @@ static const struct dump_column VIEW[] = {
     INT(goal_view, "updated_at", updated_at),
     BYTES(goal_view, "title", title),
     INT(goal_view, "ended_at", ended_at),
+    INT(goal_view, "repository", repository),
 };
 static const struct dump_column TAG[] = {
     ID(dump_tag, "goal_id", goal),

@@ -4,7 +4,7 @@
 
 #include "base/planted.h"
 
-#include "model/lane.h"
+#include "model/repository.h"
 #include "store/request.h"
 #include "sys/redaction.h"
 
@@ -606,7 +606,7 @@ void fleet_tell(struct fleet *fleet, const struct signal *signal) {
 
 static const struct dump_goal *lane_row(struct fleet *fleet) {
     fleet_look(fleet);
-    return dump_goal(&fleet->view, workspace_id(&fleet->policy, 0));
+    return dump_goal(&fleet->view, workspace_id(&fleet->policy, 0, 0));
 }
 
 /* Only a host that has lost the goal may land without holding the slot. */
@@ -654,11 +654,11 @@ static void goal_rest_judge(struct fleet *fleet, const struct dump_goal *row) {
         violated(fleet, "a goal cannot be read");
     for (uint32_t i = 0; i < live.questions.count; i++)
         asked = asked || live.questions.at[i].state == QUESTION_OPEN;
-    if (whole.workspace && live.permits.count > 0)
+    if (whole.kind.workspace && live.permits.count > 0)
         violated(fleet, "%u wait in the lane for ever, and %s has the slot", live.permits.count,
                  lane_holder(&live.permits) ? "one" : "none");
     bool recorded = has_record(&fleet->view, row->id, RECORD_WORK_LANDED);
-    if (!whole.admission && !recorded && !asked)
+    if (!whole.kind.admission && !recorded && !asked)
         violated(fleet, "a change is lost: it has %slanded, and no person is asked",
                  has_landed(fleet->cast, row->id) ? "" : "not ");
     if (recorded && !has_landed(fleet->cast, row->id))

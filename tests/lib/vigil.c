@@ -30,8 +30,17 @@ static struct id source_of(struct vigil *vigil, const char *what, uint32_t n) {
     return id_derive(str_of(what), arena_format(&vigil->arena, "%u", n));
 }
 
+/* Some seeds have three repositories, the others one. */
+static uint64_t repository_of(const struct vigil *vigil, uint32_t n) {
+    const struct policy *policy = &vigil->fleet->policy;
+    uint32_t count = policy->repositories.count;
+    return n % (count + 1) == 0 ? 0 : policy->repositories.at[n % (count + 1) - 1].key;
+}
+
 static void goal_ask(struct vigil *vigil, uint32_t n) {
     struct id id = vigil->goals[n] = source_of(vigil, "vigil goal", n);
+    uint64_t repository = repository_of(vigil, n);
+    cast_place(vigil->fleet->cast, id, repository);
     fleet_tell(vigil->fleet, &(struct signal){.kind = SIGNAL_GOAL_CREATE,
                                               .goal = id,
                                               .source = id,
@@ -39,7 +48,8 @@ static void goal_ask(struct vigil *vigil, uint32_t n) {
                                               .once.keyed = 1,
                                               .sender.by = WHO_HUMAN,
                                               .sender.actor = STR("ada"),
-                                              .describe.title = STR("a goal")});
+                                              .describe.title = STR("a goal"),
+                                              .describe.repository = repository});
 }
 
 static void plan_ask(struct vigil *vigil, uint32_t n) {
@@ -279,6 +289,46 @@ static void goals_judge(struct vigil *vigil) {
     arena_free(&arena);
 }
 
+/* ---- lanes ---- */
+
+/* The goal that a record of a lane is about, by its number here; UINT32_MAX: none of them. */
+static uint32_t waiting_goal(const struct vigil *vigil, const struct record *record) {
+    struct evidence evidence = {0};
+    char goal[ID_TEXT + 1];
+    if (record->type != RECORD_LANE_WAITS || !shape_decode(&EVIDENCE, record->body, &evidence))
+        return UINT32_MAX;
+    for (uint32_t n = 0; n < vigil->goal_count; n++) {
+        id_format(vigil->goals[n], goal);
+        if (str_begins(evidence.text, str_of(goal)))
+            return n;
+    }
+    return UINT32_MAX;
+}
+
+/* The work of two repositories never waits in one lane. */
+static void lanes_judge(struct vigil *vigil) {
+    struct {
+        struct id lane;
+        uint64_t repository;
+    } seen[16];
+    uint32_t count = 0, at;
+    const struct dump *dump = &vigil->fleet->view;
+    for (uint32_t i = 0; i < dump->record_count; i++) {
+        uint32_t n = waiting_goal(vigil, &dump->records[i].record);
+        if (n == UINT32_MAX)
+            continue;
+        for (at = 0; at < count && !id_equal(seen[at].lane, dump->records[i].goal); at++)
+            ;
+        if (at == count && count < count_of(seen)) {
+            seen[count].lane = dump->records[i].goal;
+            seen[count++].repository = repository_of(vigil, n);
+        }
+        if (at == count_of(seen) || seen[at].repository != repository_of(vigil, n))
+            violated(vigil, "work of two repositories waits in one lane");
+        vigil->counts.waits++;
+    }
+}
+
 void vigil_run(struct vigil *vigil) {
     struct fleet *fleet = vigil->fleet;
     int64_t begin = fleet->clock;
@@ -294,6 +344,8 @@ void vigil_run(struct vigil *vigil) {
     run_until(vigil, vigil->until + 4 * DAY);
     if (!fleet->violation[0])
         goals_judge(vigil);
+    if (!fleet->violation[0])
+        lanes_judge(vigil);
     if (!fleet->violation[0])
         fleet_check(fleet);
     if (fleet->cast->violation[0])
@@ -318,6 +370,24 @@ uint64_t vigil_digest(struct vigil *vigil) {
 
 /* ---- setup ---- */
 
+/* Each has checks and landings of its own, and perhaps a lane for each host. */
+static void repositories_make(struct vigil *vigil, struct policy *policy, uint64_t seed) {
+    static const struct str NAMES[] = {STR("core"), STR("web")};
+    if (seed % 4 < 2)
+        return;
+    policy->landing.workspace = 1;
+    for (uint32_t i = 0; i < count_of(vigil->repositories); i++)
+        vigil->repositories[i] = (struct policy_repository){
+            .key = repository_key(NAMES[i]),
+            .checks = {.configured = i == seed % 2, .rounds = 2, .within = MINUTES(20)},
+            .landing = {.automatic = i == seed % 3,
+                        .workspace = 2 + i,
+                        .workspace_local = seed % 5 == 0,
+                        .rechecks = 3}};
+    policy->repositories.at = vigil->repositories;
+    policy->repositories.count = count_of(vigil->repositories);
+}
+
 struct vigil *vigil_create(struct backend *backend, uint64_t seed, uint32_t agents, uint32_t days) {
     struct vigil *vigil = calloc(1, sizeof *vigil);
     must(vigil != NULL);
@@ -340,6 +410,7 @@ struct vigil *vigil_create(struct backend *backend, uint64_t seed, uint32_t agen
     policy.checks.by_person = seed % 2;
     policy.checks.configured = seed % 3 == 0;
     policy.landing.automatic = seed % 6 < 4;
+    repositories_make(vigil, &policy, seed);
     vigil->fleet->careful = 64;
     fleet_policy(vigil->fleet, policy_seal(policy));
     fleet_agents(vigil->fleet, dice_next(&vigil->dice));

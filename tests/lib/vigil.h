@@ -7,7 +7,7 @@
 #include "lib/fleet.h"
 
 struct vigil_counts {
-    uint64_t atoms, goals, done, cancelled, asked, answers, sleeps, commits;
+    uint64_t atoms, goals, done, cancelled, asked, answers, sleeps, commits, waits;
 };
 
 struct vigil {
@@ -18,6 +18,7 @@ struct vigil {
     int64_t until;
     struct id goals[16];
     uint32_t goal_count;
+    struct policy_repository repositories[2];
     uint64_t swarm;     /* set of faults that this simulation uses */
     bool calm;          /* no more faults */
     uint64_t questions; /* seen so far: used to name the answers */

@@ -231,8 +231,8 @@ static void furnish(struct furnishing *f, struct store_self *self, uint64_t batc
     struct arena *arena = &f->world->arena;
     struct evidence evidence = {.rule = STR("test"), .replay.input_apart = f->texts[0].hash};
     f->commit.expected = goal->version++;
-    f->commit.view_changed = !goal->admission;
-    goal->shown = goal->admission ? 0 : goal_display_state(goal) + 1;
+    f->commit.view_changed = !goal->kind.admission;
+    goal->shown = goal->kind.admission ? 0 : goal_display_state(goal) + 1;
     f->record =
         (struct record){.type = f->commit.expected ? RECORD_GOAL_UPDATED : RECORD_GOAL_CREATED,
                         .at = goal->times.updated_at,
@@ -291,7 +291,7 @@ bool world_furnish(struct export_world *world) {
                              .times.created_at = world->now.wall,
                              .times.updated_at = world->now.wall,
                              .era = joined.mark.era,
-                             .admission = HOST};
+                             .kind.admission = HOST};
     request.ids = &admission.id;
     request.id_count = 1;
     request.verb = STORE_LOAD;

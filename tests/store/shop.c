@@ -46,7 +46,7 @@ struct goal_commit ware_commit(const struct ware *ware, struct arena *arena) {
     struct str hot = shape_encode(&GOAL_HOT, &ware->goal, arena);
     commit.hot = row_seal(ROW_GOAL, ware->goal.id, 0, hot, arena);
     commit.expected = ware->goal.version - 1;
-    commit.view_changed = commit.expected == 0 && !ware->goal.admission;
+    commit.view_changed = commit.expected == 0 && !ware->goal.kind.admission;
     return commit;
 }
 

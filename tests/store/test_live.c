@@ -69,8 +69,8 @@ static struct goal_commit ware_next(struct ware *ware, struct arena *arena) {
         ware_record(ware, ware->goal.version ? RECORD_GOAL_UPDATED : RECORD_GOAL_CREATED, arena);
     ware->goal.version++;
     struct goal_commit commit = ware_commit(ware, arena);
-    commit.view_changed = !ware->goal.admission;
-    commit.title = ware->goal.admission ? (struct str){0} : str_of(ware->title);
+    commit.view_changed = !ware->goal.kind.admission;
+    commit.title = ware->goal.kind.admission ? (struct str){0} : str_of(ware->title);
     commit.records = record;
     commit.record_count = 1;
     return commit;
@@ -260,7 +260,7 @@ static void a_admission_is_nobodys_goal(void **state) {
         struct shop shop;
         struct ware ware = ware_new(1), admission = ware_new(2);
         admission.goal.id = admission_id(SHOP_HOST);
-        admission.goal.admission = SHOP_HOST;
+        admission.goal.kind.admission = SHOP_HOST;
         shop_open(&shop, place_new(engines[e]));
         rows_write(&shop, &ware);
         admission_write(&shop, &admission);
@@ -342,7 +342,7 @@ static void what_is_rebuilt_is_the_same(void **state) {
     struct shop shop;
     struct ware ware = ware_new(1), admission = ware_new(2);
     admission.goal.id = admission_id(SHOP_HOST);
-    admission.goal.admission = SHOP_HOST;
+    admission.goal.kind.admission = SHOP_HOST;
     shop_open(&shop, place_new(engines[0]));
     rows_write(&shop, &ware);
     effects_write(&shop, &ware);

@@ -138,7 +138,7 @@ static void records_make(struct world *world, struct past *past, struct chance *
 static void admission_make(struct world *world, struct past *past, struct goal_commit *commit) {
     struct goal *goal = &past->ware.goal;
     struct question question = {.text = past->named};
-    goal->admission = SHOP_HOST;
+    goal->kind.admission = SHOP_HOST;
     goal->status = GOAL_ACTIVE;
     goal->times.ended_at = 0;
     goal->text = (struct hash){0};

@@ -127,7 +127,7 @@ static enum verdict tell(struct place *p, struct signal signal) {
     struct goal before = p->goal;
     change_is_whole(SIGNALS[signal.kind].name, p->exists ? &before : NULL, &signal, &p->policy,
                     &p->did);
-    if (p->did.goal.admission)
+    if (p->did.goal.kind.admission)
         answers_read(p);
     place_keep(p);
     rows_are_stored(p);
@@ -271,7 +271,7 @@ static void test_the_first_who_asks_opens_it(void **state) {
     (void)state;
     assert_int_equal(ask(&admission, wanted(0, 0, "ada")), VERDICT_CHANGE);
     granted(0, 0);
-    assert_int_equal(admission.goal.admission, HOST);
+    assert_int_equal(admission.goal.kind.admission, HOST);
     assert_int_equal(admission.goal.owner, HOST);
     assert_int_equal(admission.written[RECORD_ADMISSION_OPENED], 1);
     assert_int_equal(admission.written[RECORD_PERMIT_GRANTED], 1);

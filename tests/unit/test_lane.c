@@ -3,8 +3,8 @@
 #include "steps.h"
 
 #include "core/step.h"
-#include "model/lane.h"
 #include "model/part.h"
+#include "model/repository.h"
 
 enum { HOST = 3 };
 
@@ -40,7 +40,7 @@ static enum verdict lane_step(struct signal signal) {
     *before = lane.goal;
     if (lane.exists)
         world.goal = before;
-    signal.goal = workspace_id(&lane.policy, HOST);
+    signal.goal = workspace_id(&lane.policy, 0, HOST);
     signal.source = id_derive(
         STR("test lane"), arena_format(&lane.arena, "%llu", (unsigned long long)lane.sources++));
     signal.at = lane.now;
@@ -140,7 +140,7 @@ static void test_a_slot_is_not_kept_for_ever(void **state) {
     ask(1, 5);
     ask(2, 6);
     effects_end();
-    int64_t within = lane_slot_within(&lane.policy);
+    int64_t within = lane_slot_within(&lane.policy, 0);
     check(lane.goal.due_at == lane.now + within, "it is due then");
     lane.now += within - 1;
     check(lane_step((struct signal){.kind = SIGNAL_GOAL_DUE}) == VERDICT_NOTHING, "not yet");
@@ -179,9 +179,10 @@ static void test_workspaces_have_ids_of_their_own(void **state) {
     (void)state;
     struct policy one = {.landing.workspace = 1}, other = {.landing.workspace = 2}, local = one;
     local.landing.workspace_local = 1;
-    check(id_equal(workspace_id(&one, 1), workspace_id(&one, 2)), "a URL is the same everywhere");
-    check(!id_equal(workspace_id(&one, 1), workspace_id(&other, 1)), "two repositories");
-    check(!id_equal(workspace_id(&local, 1), workspace_id(&local, 2)),
+    check(id_equal(workspace_id(&one, 0, 1), workspace_id(&one, 0, 2)),
+          "a URL is the same everywhere");
+    check(!id_equal(workspace_id(&one, 0, 1), workspace_id(&other, 0, 1)), "two repositories");
+    check(!id_equal(workspace_id(&local, 0, 1), workspace_id(&local, 0, 2)),
           "a path belongs to its host");
 }
 

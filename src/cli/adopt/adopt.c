@@ -193,7 +193,8 @@ static int adopt(struct typed *typed, const struct session *session) {
     struct task_new new = {.title = given ? given : title,
                            .text = text,
                            .agent = session->name,
-                           .criterion = "a person says so"};
+                           .criterion = "a person says so",
+                           .repo = "none"};
     if (!is_new(typed, session) || !task_make(typed, &new, goal, task))
         return trouble_tell(&typed->trouble, typed->as_json);
     adopted_say(typed, session, task, goal, given ? given : title);

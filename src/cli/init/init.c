@@ -2,12 +2,12 @@
 /* Declares a repository to Overseer. init finds its test command, the files that judge work, its remote and the agents
  * on this machine, shows them, asks once, and writes them to the operator's own file: never to the repository, which
  * others can write to. */
+#include "cli/init/init.h"
 #include "base/memory.h"
 #include "cli/agent_list.h"
 #include "cli/child.h"
 #include "cli/command.h"
 #include "cli/init/init_keep.h"
-#include "cli/init/init_protected.h"
 #include "cli/place.h"
 #include "cli/run.h"
 #include "cli/term.h"
@@ -18,7 +18,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-enum { COMMAND = 512, READ_MOST = 65536, ANSWER = 512 };
+enum { READ_MOST = 65536 };
 
 /* The first matching row wins: a file, and a text that it contains. */
 static const struct {
@@ -48,16 +48,6 @@ static const struct {
     {"composer.json", "\"test\"", "composer test"},
     {"Rakefile", NULL, "bundle exec rake test"},
     {"Makefile", NULL, "make"},
-};
-
-struct init {
-    char folder[PATH_MAX - 64], file[PATH_MAX];
-    char command[COMMAND]; /* empty: none */
-    const char *from;      /* the file that led to the command */
-    char branch[ANSWER], remote[ANSWER];
-    char before[PATH_MAX + 16]; /* where the old file is; empty: there was none */
-    struct judged judged;
-    struct arena arena; /* memory of judged */
 };
 
 /* ---- finding ---- */
@@ -163,11 +153,6 @@ static bool folder_find(struct typed *typed, struct init *init) {
     return file_settle(typed, init);
 }
 
-/* A forge has pull requests; a folder has branches. */
-static bool remote_is_forge(const struct init *init) {
-    return strstr(init->remote, "://") || (strchr(init->remote, '@') && strchr(init->remote, ':'));
-}
-
 /* ---- asking ---- */
 
 /* Asks once; an empty answer accepts the command that was found, a dash means none. */
@@ -193,25 +178,32 @@ static void command_keep(struct init *init, const struct settings *old) {
     init->from = "a command in the settings";
 }
 
-/* Keeps what the operator has already set for this repository. */
-static void verify_keep(struct init *init) {
+/* Keeps what the operator has already set for this repository; another one is added to the settings. */
+static bool old_settle(struct typed *typed, struct init *init) {
     struct config_source source = {.file = init->file};
+    if (access(init->file, F_OK) != 0)
+        return true;
     struct config_report *report = memory_new(sizeof *report);
-    struct settings *old = access(init->file, R_OK) == 0 ? config_load(&source, report) : NULL;
+    struct settings *old = config_load(&source, report);
+    if (!old)
+        trouble_make(&typed->trouble, ERROR_INVALID, "%.400s", report->problems[0]);
     free(report);
     if (!old)
-        return;
-    if (str_equal(old->repo.path, str_of(init->folder))) {
+        return typed->yes; /* it is set aside, as a whole */
+    if (folder_is(old->repo.path, init->folder)) {
         command_keep(init, old);
         judged_keep(&init->judged, old, &init->arena);
     }
+    bool fits = repository_settle(typed, init, old);
     config_free(old);
+    return fits;
 }
 
 static bool command_settle(struct typed *typed, struct init *init) {
     const char *given = typed_text(typed, "test-command");
     command_find_in(init);
-    verify_keep(init);
+    if (!old_settle(typed, init))
+        return false;
     judged_find(&init->judged, init->folder, &init->arena);
     if (given) {
         init->from = NULL;
@@ -233,18 +225,6 @@ static bool command_settle(struct typed *typed, struct init *init) {
 }
 
 /* ---- writing ---- */
-
-static void toml_text(FILE *file, const char *text) {
-    fputc('"', file);
-    for (const unsigned char *at = (const unsigned char *)text; *at; at++)
-        if (*at == '"' || *at == '\\')
-            fprintf(file, "\\%c", *at);
-        else if (*at < 0x20 || *at == 0x7f)
-            fprintf(file, "\\u%04X", *at);
-        else
-            fputc(*at, file);
-    fputc('"', file);
-}
 
 static void agent_write(FILE *file, const struct agent_known *agent, const char *path) {
     fprintf(file, "\n[[agents]] # %s\nid = \"%s\"\nkind = \"%s\"\n", agent->title, agent->name,
@@ -296,20 +276,6 @@ static void block_keep(void *with, const char *id, const char *text) {
 static void old_keep(FILE *file, const struct init *init, bool names, bool any) {
     struct keeping it = {.file = file, .names = names, .any = any};
     init_keep(*init->before ? init->before : init->file, block_keep, &it);
-}
-
-static void judged_write(FILE *file, const char *note, const char *key,
-                         const struct judged_list *list) {
-    char text[LIMIT_LINE + 1];
-    if (!list->is_written)
-        return;
-    fprintf(file, "# %s\n%s = [", note, key);
-    for (uint32_t i = 0; i < list->count; i++) {
-        snprintf(text, sizeof text, "%.*s", STR_ARG(list->at[i]));
-        fprintf(file, "%s", i ? ", " : "");
-        toml_text(file, text);
-    }
-    fprintf(file, "]\n");
 }
 
 static void verify_write(FILE *file, const struct init *init) {
@@ -388,6 +354,8 @@ static bool set_aside(struct init *init) {
 static bool file_write(struct typed *typed, struct init *init) {
     char folder[PATH_MAX];
     bool there = access(init->file, F_OK) == 0;
+    if (*init->name)
+        return repository_append(typed, init);
     if (there && !typed->yes) {
         trouble_make(&typed->trouble, ERROR_CONFLICT, "%.900s already exists.", init->file);
         trouble_next(&typed->trouble,
@@ -445,13 +413,13 @@ static json_t *judged_json(const struct judged_list *list) {
 static void words_tell(const struct init *init, bool reloaded) {
     char agent[AGENT_NAME];
     bool any = agent_first(agent);
-    printf("Written: %s\n", init->file);
+    printf("%s: %s\n", *init->name ? "Added to" : "Written", init->file);
     if (*init->before)
         printf(
             "  the old one %s\n"
             "  kept of it  agents of your own, and all but [supervision] [policy] [repo] [landing]\n",
             init->before);
-    printf("  repository  %s\n", init->folder);
+    printf("  repository  %s%s%s\n", init->folder, *init->name ? ", named " : "", init->name);
     printf("  verified by %s\n",
            *init->command ? init->command : "nothing yet: work stays unverified");
     judged_tell("  judged by   the usual tests, and ", &init->judged.protect);
@@ -481,11 +449,11 @@ static int init_tell(struct typed *typed, const struct init *init) {
         return 0;
     }
     json_t *json = json_pack(
-        "{s:s, s:s?, s:s?, s:s, s:s, s:s, s:o, s:b, s:o, s:o}", "file", init->file, "command",
+        "{s:s, s:s?, s:s?, s:s, s:s?, s:s, s:s, s:o, s:b, s:o, s:o}", "file", init->file, "command",
         *init->command ? init->command : NULL, "found", init->from, "repository", init->folder,
-        "remote", init->remote, "landing", remote_is_forge(init) ? "pr" : "branch", "agents",
-        agents_json(), "reloaded", reloaded, "protect", judged_json(&init->judged.protect), "rules",
-        judged_json(&init->judged.rules));
+        "name", *init->name ? init->name : NULL, "remote", init->remote, "landing",
+        remote_is_forge(init) ? "pr" : "branch", "agents", agents_json(), "reloaded", reloaded,
+        "protect", judged_json(&init->judged.protect), "rules", judged_json(&init->judged.rules));
     json_dumpf(json, stdout, JSON_INDENT(2));
     printf("\n");
     json_decref(json);
@@ -495,12 +463,16 @@ static int init_tell(struct typed *typed, const struct init *init) {
 /* Shows the content before it is written, if the user can refuse it. */
 static bool is_agreed(struct typed *typed, const struct init *init) {
     char question[PATH_MAX + 32];
-    if (typed->yes || !term_can_ask() || access(init->file, F_OK) == 0)
+    if (typed->yes || !term_can_ask() || (!*init->name && access(init->file, F_OK) == 0))
         return true;
     fprintf(stderr, "\n");
-    content_write(stderr, init);
-    snprintf(question, sizeof question, "Write this to %s", init->file);
-    return person_agrees(question) ||
+    if (*init->name)
+        repository_show(stderr, init);
+    else
+        content_write(stderr, init);
+    snprintf(question, sizeof question, *init->name ? "Add this to %s" : "Write this to %s",
+             init->file);
+    return person_accepts(question) ||
            trouble_make(&typed->trouble, ERROR_INVALID, "Nothing was written.");
 }
 
@@ -508,7 +480,10 @@ static int init_do(struct typed *typed, struct init *init) {
     if (!folder_find(typed, init) || !command_settle(typed, init))
         return trouble_tell(&typed->trouble, typed->as_json);
     if (typed->dry_run) {
-        content_write(stdout, init);
+        if (*init->name)
+            repository_show(stdout, init);
+        else
+            content_write(stdout, init);
         return 0;
     }
     return is_agreed(typed, init) && file_write(typed, init)

@@ -213,3 +213,23 @@ void fact_print(const char *name, const char *text) {
     text_say(stdout, text);
     printf("\n");
 }
+
+/* ---- repositories ---- */
+
+bool repos_differ(const json_t *items) {
+    const char *first = NULL;
+    size_t i;
+    json_t *item;
+    json_array_foreach(items, i, item) {
+        if (first && strcmp(first, text_of(item, "repo")) != 0)
+            return true;
+        first = text_of(item, "repo");
+    }
+    return false;
+}
+
+const char *repo_before(const json_t *item, bool differ, char room[REPO_TEXT]) {
+    const char *repo = text_of(item, "repo");
+    snprintf(room, REPO_TEXT, differ && *repo ? "%.64s: " : "", repo);
+    return room;
+}

@@ -20,6 +20,11 @@ int64_t time_of(const json_t *object, const char *name); /* 0: none */
 enum tint state_tint(const char *state);
 /* How many characters of their ids distinguish these goals: at least 10. */
 size_t ids_length(const json_t *rows);
+enum { REPO_TEXT = 72 };
+/* Do these goals or questions belong to more than one repository? */
+bool repos_differ(const json_t *items);
+/* The name of the item's repository and a separator, if they differ; else empty. */
+const char *repo_before(const json_t *item, bool differ, char room[REPO_TEXT]);
 /* An id without "goal_", cut to `length`. */
 const char *id_short(const char *id, size_t length, char text[ID_TEXT + 1]);
 /* Prints a command, with the goal ids in it cut to `length`, which still distinguishes them. */

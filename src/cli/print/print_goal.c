@@ -62,6 +62,10 @@ static void print_facts(const json_t *goal) {
     tint_on(stdout, TINT_DIM);
     printf("  %s  created %s", text_of(goal, "goalId"),
            clock_format(time_of(goal, "createdAt"), clock_now(), created));
+    if (*text_of(goal, "repo")) {
+        printf("  in ");
+        text_say(stdout, text_of(goal, "repo"));
+    }
     if (*priority && strcmp(priority, "normal") != 0)
         printf("  %s", priority);
     if (number_of(goal, "reports") > 0)
@@ -100,7 +104,8 @@ void print_goals(const struct typed *typed, const json_t *result) {
     const json_t *goals = json_object_get(result, "goals");
     size_t i, length = ids_length(goals);
     json_t *goal;
-    char id[ID_TEXT + 1], age[AGE_TEXT];
+    char id[ID_TEXT + 1], age[AGE_TEXT], repo[REPO_TEXT];
+    bool differ = repos_differ(goals);
     (void)typed;
     json_array_foreach(goals, i, goal) {
         const char *state = text_of(goal, "state"), *priority = text_of(goal, "priority");
@@ -110,7 +115,8 @@ void print_goals(const struct typed *typed, const json_t *result) {
         percent_cell(&table, goal);
         table_cell(&table, TINT_NONE, "%s", strcmp(priority, "normal") == 0 ? "" : priority);
         table_cell(&table, TINT_DIM, "%s", age_of(goal, "createdAt", age));
-        table_cell(&table, TINT_NONE, "%s", text_of(goal, "title"));
+        table_cell(&table, TINT_NONE, "%s%s", repo_before(goal, differ, repo),
+                   text_of(goal, "title"));
     }
     table_print(&table);
     if (json_array_size(goals) == 0)

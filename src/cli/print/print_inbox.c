@@ -96,8 +96,8 @@ static void detail_print(const json_t *item, size_t id_length) {
 }
 
 /* A question is named by its short id, any other item by the short id of its goal. */
-static void head_print(const json_t *item, size_t id_length) {
-    char id[ID_TEXT + 1], age[AGE_TEXT], *name = id;
+static void head_print(const json_t *item, size_t id_length, bool repos) {
+    char id[ID_TEXT + 1], age[AGE_TEXT], repo[REPO_TEXT], *name = id;
     const char *question = text_of(item, "questionId"), *node = text_of(item, "node");
     id_short(text_of(item, "goalId"), id_length, id);
     if (*question)
@@ -110,6 +110,7 @@ static void head_print(const json_t *item, size_t id_length) {
     text_print(stdout, str_of(text_of(item, "kind")), 0, *question ? 8 : 11);
     tint_off(stdout, TINT_WARN);
     printf("  %s%s", node, *node ? "  " : "");
+    text_say(stdout, repo_before(item, repos, repo));
     text_say(stdout, text_of(item, *question ? "question" : "title"));
     if (*question) {
         tint_on(stdout, TINT_DIM);
@@ -149,7 +150,7 @@ void print_inbox(const struct typed *typed, const json_t *result) {
         printf(", the first expires %s", clock_format(expires, clock_now(), at));
     printf("\n");
     json_array_foreach(items, i, item) {
-        head_print(item, length);
+        head_print(item, length, repos_differ(items));
         detail_print(item, length);
     }
 }

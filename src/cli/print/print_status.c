@@ -22,7 +22,8 @@ static void items_print(const json_t *items, bool failed) {
     struct table table = {.columns = COLUMNS, .column_count = count_of(COLUMNS), .indent = 2};
     size_t i, length = ids_length(items);
     json_t *item;
-    char id[ID_TEXT + 1], age[AGE_TEXT];
+    char id[ID_TEXT + 1], age[AGE_TEXT], repo[REPO_TEXT];
+    bool differ = repos_differ(items);
     json_array_foreach(items, i, item) {
         const char *goal = text_of(item, "goalId");
         if (is_failed(item) != failed)
@@ -35,7 +36,8 @@ static void items_print(const json_t *items, bool failed) {
         table_cell(&table, TINT_NONE, "%s", id_short(goal, length, id));
         table_cell(&table, TINT_DIM, "%s", age_of(item, "since", age));
         table_cell(&table, TINT_WARN, "%s", failed ? "" : text_of(item, "kind"));
-        table_cell(&table, TINT_NONE, "%s", text_of(item, "title"));
+        table_cell(&table, TINT_NONE, "%s%s", repo_before(item, differ, repo),
+                   text_of(item, "title"));
         table_cell(&table, TINT_DIM, "%s", failed ? text_of(item, "evidence") : "");
         table_cell(&table, TINT_DIM, "overseer why %s", id);
     }
@@ -50,14 +52,16 @@ static void goals_print(const json_t *goals) {
     struct table table = {.columns = COLUMNS, .column_count = count_of(COLUMNS), .indent = 2};
     size_t i, length = ids_length(goals);
     json_t *goal;
-    char id[ID_TEXT + 1], age[AGE_TEXT];
+    char id[ID_TEXT + 1], age[AGE_TEXT], repo[REPO_TEXT];
+    bool differ = repos_differ(goals);
     json_array_foreach(goals, i, goal) {
         const char *agents = text_of(goal, "agents");
         table_row(&table);
         table_cell(&table, TINT_NONE, "%s", id_short(text_of(goal, "goalId"), length, id));
         table_cell(&table, TINT_DIM, "%s", age_of(goal, "updatedAt", age));
         percent_cell(&table, goal);
-        table_cell(&table, TINT_NONE, "%s", text_of(goal, "title"));
+        table_cell(&table, TINT_NONE, "%s%s", repo_before(goal, differ, repo),
+                   text_of(goal, "title"));
         table_cell(&table, strstr(agents, " stalled") ? TINT_WARN : TINT_DIM, "%s", agents);
     }
     table_print(&table);
@@ -92,7 +96,8 @@ static void done_print(const json_t *goals, long long count) {
     struct table table = {.columns = COLUMNS, .column_count = count_of(COLUMNS), .indent = 2};
     size_t i, length = ids_length(goals);
     json_t *goal;
-    char id[ID_TEXT + 1], age[AGE_TEXT], more[64] = "";
+    char id[ID_TEXT + 1], age[AGE_TEXT], repo[REPO_TEXT], more[64] = "";
+    bool differ = repos_differ(goals);
     if (json_array_size(goals) == 0)
         return;
     if (count > (long long)json_array_size(goals))
@@ -104,7 +109,8 @@ static void done_print(const json_t *goals, long long count) {
         table_row(&table);
         table_cell(&table, TINT_NONE, "%s", id_short(text_of(goal, "goalId"), length, id));
         table_cell(&table, TINT_DIM, "%s", age_of(goal, "endedAt", age));
-        table_cell(&table, TINT_NONE, "%s", text_of(goal, "title"));
+        table_cell(&table, TINT_NONE, "%s%s", repo_before(goal, differ, repo),
+                   text_of(goal, "title"));
         table_cell(&table, good ? TINT_GOOD : TINT_WARN, "%s",
                    strcmp(proof, "accepted") == 0 ? "by you" : proof);
         table_cell(&table, TINT_NONE, "%s", text_of(goal, "landed"));

@@ -15,12 +15,12 @@
 static bool admission_open(struct deciding *d) {
     struct goal *goal = &d->decision->goal;
     if (d->world->goal)
-        return goal->admission != 0;
+        return goal->kind.admission != 0;
     aggregate_begin(d);
-    if (!id_equal(goal->id, admission_id(goal->admission)) || goal->admission == 0)
+    if (!id_equal(goal->id, admission_id(goal->kind.admission)) || goal->kind.admission == 0)
         return false;
     decide_record(d, RECORD_ADMISSION_OPENED,
-                  (struct evidence){.rule = STR("desk.open"), .host = goal->admission});
+                  (struct evidence){.rule = STR("desk.open"), .host = goal->kind.admission});
     return true;
 }
 
@@ -50,7 +50,7 @@ static void permit_tell(struct deciding *d, const struct permit *permit, enum si
     decide_tell(d, (struct signal){.kind = kind,
                                    .goal = permit->goal,
                                    .about.assignment = permit->assignment + 1,
-                                   .admission = d->decision->goal.admission,
+                                   .admission = d->decision->goal.kind.admission,
                                    .to = permit->turn,
                                    .until = until,
                                    .reason = reason,
@@ -665,7 +665,7 @@ void rule_host_lost(struct deciding *d) {
         "Host %u does not renew its lease any more, and host %u has taken its goals over. Tasks "
         "that had an agent at work there start again once that agent is certainly frozen. Look at "
         "that machine: what its agents made is kept there.",
-        d->signal->to, d->decision->goal.admission);
+        d->signal->to, d->decision->goal.kind.admission);
     question_ask(
         d, (struct asking){.kind = QUESTION_ALERT,
                            .of = OF_PERSON,

@@ -1,25 +1,26 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Decides which work lands next in a workspace: one at a time, in the order of the asks. docs/decisions/0011. */
-#include "model/lane.h"
 #include "base/planted.h"
 #include "core/admission/permit.h"
 #include "core/effect.h"
 #include "core/goal.h"
 #include "core/rules.h"
+#include "model/repository.h"
 
 /* ---- the workspace aggregate ---- */
 
-/* The first ask creates the workspace. */
-static bool workspace_open(struct deciding *d) {
+/* The first ask creates the workspace. A repository that got another name in the settings keeps its lane. */
+static bool workspace_open(struct deciding *d, uint64_t repository) {
     struct goal *goal = &d->decision->goal;
     if (d->world->goal)
-        return goal->workspace != 0;
+        return goal->kind.workspace != 0;
     if (d->signal->admission == 0)
         return false;
     aggregate_begin(d);
-    goal->workspace = 1;
+    goal->kind.workspace = 1;
+    goal->repository = repository;
     decide_record(d, RECORD_LANE_OPENED,
-                  (struct evidence){.rule = STR("lane.open"), .host = goal->admission});
+                  (struct evidence){.rule = STR("lane.open"), .host = goal->kind.admission});
     return true;
 }
 
@@ -48,7 +49,7 @@ static void slot_tell(struct deciding *d, const struct permit *permit) {
     decide_tell(d, (struct signal){.kind = SIGNAL_LANE_GRANTED,
                                    .goal = permit->goal,
                                    .about.assignment = permit->assignment + 1,
-                                   .admission = d->decision->goal.admission,
+                                   .admission = d->decision->goal.kind.admission,
                                    .to = permit->turn,
                                    .body = shape_encode(&PERMIT, &body, d->out)});
 }
@@ -65,7 +66,7 @@ static struct permit *lane_first(struct deciding *d) {
  * it pushes after all, the push compares with the tip that was checked. */
 static void slot_revoke(struct deciding *d) {
     const struct permit *holder = lane_holder(&d->decision->live.permits);
-    int64_t within = lane_slot_within(d->policy);
+    int64_t within = lane_slot_within(d->policy, d->decision->goal.repository);
     if (!holder || time_after(holder->granted_at, within) > d->signal->at)
         return;
     uint32_t place = (uint32_t)(holder - d->decision->live.permits.at);
@@ -117,6 +118,7 @@ static void lane_append(struct deciding *d, const struct permit *asked) {
     permit->turn = asked->turn;
     permit->asked_at = permit->wanted_at = d->signal->at;
     memcpy(permit->agent, asked->agent, sizeof permit->agent);
+    d->decision->goal.repository = asked->repository;
     const struct permit *holder = lane_holder(&d->decision->live.permits);
     struct str why =
         d->decision->goal.pace.suspended ? STR("the lane is held")
@@ -131,7 +133,7 @@ static void lane_append(struct deciding *d, const struct permit *asked) {
 void rule_lane_ask(struct deciding *d) {
     struct permit asked;
     bool read = permit_read(d, &asked);
-    if (!read || !workspace_open(d)) {
+    if (!read || !workspace_open(d, asked.repository)) {
         decide_refuse(d, ERROR_INVALID);
         return;
     }
@@ -167,7 +169,7 @@ void rule_lane_hold(struct deciding *d) {
         decide_refuse(d, ERROR_UNAUTHORIZED);
         return;
     }
-    if (!workspace_open(d)) {
+    if (!workspace_open(d, d->signal->describe.repository)) {
         decide_refuse(d, ERROR_INVALID);
         return;
     }
@@ -183,12 +185,13 @@ void rule_lane_hold(struct deciding *d) {
 
 /* ---- time ---- */
 
-int64_t lane_next(const struct live *live, const struct policy *policy) {
+int64_t lane_next(const struct goal *goal, const struct live *live, const struct policy *policy) {
     const struct permit *holder = lane_holder(&live->permits);
-    return holder ? time_after(holder->granted_at, lane_slot_within(policy)) : TIME_NEVER;
+    return holder ? time_after(holder->granted_at, lane_slot_within(policy, goal->repository))
+                  : TIME_NEVER;
 }
 
 int64_t lane_due(struct deciding *d) {
     lane_go_on(d);
-    return lane_next(&d->decision->live, d->policy);
+    return lane_next(&d->decision->goal, &d->decision->live, d->policy);
 }

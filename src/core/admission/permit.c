@@ -26,11 +26,21 @@ static uint64_t score_of(struct deciding *d, const struct assignment *assignment
     return POINTS[d->decision->goal.priority];
 }
 
+/* The repository that a cap counts. That of [repo] has no key, and is counted by its workspace. */
+static uint64_t capped_repository(const struct deciding *d) {
+    uint64_t key = d->decision->goal.repository;
+    if (key == REPOSITORY_NONE)
+        return 0;
+    bool capped = d->policy->dispatch.most_per_repository > 0;
+    return key || !capped ? key : d->policy->landing.workspace;
+}
+
 static struct permit permit_of(struct deciding *d, const struct assignment *assignment) {
     const struct goal *goal = &d->decision->goal;
     struct permit permit = {.goal = goal->id,
                             .assignment = assignment->n,
                             .turn = assignment->permit.turn,
+                            .repository = capped_repository(d),
                             .goal_cost = goal->spent.cost,
                             .goal_tokens = goal->spent.tokens,
                             .goal_starts = goal->spent.starts};

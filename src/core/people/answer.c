@@ -97,7 +97,8 @@ static void watched_answered(struct deciding *d, struct assignment *assignment, 
 
 /* Work that passed its checks and did not land is landed once more: no agent has to make it again. */
 static bool land_again(struct deciding *d, struct assignment *assignment, uint32_t option) {
-    if (option > STALLED_AGAIN || !assignment->check.commit[0] || !d->policy->landing.automatic)
+    if (option > STALLED_AGAIN || !assignment->check.commit[0] ||
+        !its_repository(d).landing.automatic)
         return false;
     assignment->wait.question = 0;
     assignment->check.rechecks = 0;
@@ -170,7 +171,7 @@ static bool done_answered(struct deciding *d, struct assignment *assignment,
     assignment->wait.question = 0;
     assignment->check.approved = 1;
     assignment->wait.on = WAITS_FOR_NOTHING;
-    if (assignment->check.commit[0] && d->policy->landing.automatic) {
+    if (assignment->check.commit[0] && its_repository(d).landing.automatic) {
         if (assignment->status == ASSIGNMENT_BLOCKED)
             assignment_move(d, assignment, ASSIGNMENT_ACTIVE,
                             (struct evidence){.rule = STR("answer.accepted")});
@@ -211,7 +212,7 @@ static bool answer_comes_later(struct deciding *d, struct assignment *assignment
 
 /* The agent has reported done meanwhile: that is checked first, and the answer is sent if the work is not done. */
 static bool checked_first(struct deciding *d, struct assignment *assignment, struct hash answer) {
-    bool lands = assignment->check.commit[0] && d->policy->landing.automatic;
+    bool lands = assignment->check.commit[0] && its_repository(d).landing.automatic;
     if (assignment->wait.question || (assignment->wait.on != WAITS_FOR_CHECK && !lands))
         return false;
     if (!lands)

@@ -199,7 +199,7 @@ static void question_end(struct deciding *d, struct question *question) {
 }
 
 static void answer_follow(struct deciding *d, const struct question *was) {
-    if (d->decision->goal.admission && !d->decision->goal.workspace)
+    if (d->decision->goal.kind.admission && !d->decision->goal.kind.workspace)
         admission_answered(d, was);
     else
         assignment_answered(d, was);

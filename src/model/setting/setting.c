@@ -377,9 +377,11 @@ bool setting_equal(const void *a, const void *b, const struct setting *row) {
     }
 }
 
-void setting_copy(void *to, const void *from, const struct setting *row, struct arena *arena) {
+void setting_give(void *to, const struct setting *row, const void *from,
+                  const struct setting *from_row, struct arena *arena) {
+    must(row->type == from_row->type);
     void *at = value_at(to, row);
-    const void *value = value_of(from, row);
+    const void *value = value_of(from, from_row);
     switch (row->type) {
     case SETTING_TEXT: *(struct str *)at = arena_copy(arena, *(const struct str *)value); break;
     case SETTING_TEXTS: *(struct texts *)at = texts_copy(value, arena); break;
@@ -388,6 +390,10 @@ void setting_copy(void *to, const void *from, const struct setting *row, struct 
     case SETTING_CHOICE: *(uint32_t *)at = *(const uint32_t *)value; break;
     default: *(int64_t *)at = *(const int64_t *)value;
     }
+}
+
+void setting_copy(void *to, const void *from, const struct setting *row, struct arena *arena) {
+    setting_give(to, row, from, row, arena);
 }
 
 static void policy_lines(struct writer *writer, struct str before, const void *base,

@@ -76,6 +76,28 @@ struct budget_setting {
     int64_t window;
 };
 
+struct verify_setting {
+    struct str command;
+    int64_t within, rounds;
+    struct texts protect, rules;
+    uint32_t network; /* CHECK_NETWORK_AGENT, or enum agent_network + 1 */
+};
+
+struct landing_setting {
+    uint32_t how;      /* enum landing */
+    struct str forge;  /* channel on which pull requests are opened; empty: none are */
+    struct str remote; /* where their branches are pushed; empty: the repository's path */
+    int64_t rechecks;
+    bool hooks; /* a landing runs the hooks of a local repository */
+};
+
+/* A repository: an entry of [[repos]], or what [repo], [verify] and [landing] say. */
+struct repo_setting {
+    struct str name, path, default_branch, setup, on_worktree_ready;
+    struct verify_setting verify;
+    struct landing_setting landing;
+};
+
 struct price_setting { /* money for a million tokens */
     struct str model, in, out;
 };
@@ -153,21 +175,10 @@ struct settings {
         uint32_t tracker_kind; /* CHANNEL_GITEA and the kinds after it, minus CHANNEL_GITEA */
         struct str tracker_url, tracker_repo, tracker_token_path, webhook_url;
     } escalation;
-    struct {
-        struct str command;
-        int64_t within, rounds;
-        struct texts protect, rules;
-        uint32_t network; /* CHECK_NETWORK_AGENT, or enum agent_network + 1 */
-    } verify;
-    struct {
-        uint32_t how;      /* enum landing */
-        struct str forge;  /* channel on which pull requests are opened; empty: none are */
-        struct str remote; /* where their branches are pushed; empty: repo.path */
-        int64_t rechecks;
-        bool hooks; /* a landing runs the hooks of a local repository */
-    } landing;
-    struct {           /* what a run can reach */
-        uint32_t mode; /* enum sandbox_mode */
+    struct verify_setting verify;   /* of repo.path, and where an entry of [[repos]] has none */
+    struct landing_setting landing; /* the same */
+    struct {                        /* what a run can reach */
+        uint32_t mode;              /* enum sandbox_mode */
         struct texts sees, writes;
         int64_t memory, cpu, cpu_time, processes,
             file_size; /* in this order: MiB, percent of a processor, per process, at once, MiB */
@@ -183,6 +194,8 @@ struct settings {
         uint32_t budget_count;
         const struct price_setting *prices;
         uint32_t price_count;
+        const struct repo_setting *repos;
+        uint32_t repo_count;
     } lists;
     struct {                                       /* where they come from, and who uses them */
         struct str file;                           /* empty: no file */
@@ -235,9 +248,9 @@ extern const size_t SETTING_COUNT;
 extern const struct setting SETTING_ABSENT[], AGENT_ABSENT[];
 extern const size_t SETTING_ABSENT_COUNT, AGENT_ABSENT_COUNT;
 
-/* Lists of tables: [[agents]], [[channels]], [[budgets]], [[prices]]. The offsets of their rows are relative to one
+/* Lists of tables: [[agents]], [[channels]], [[budgets]], [[prices]], [[repos]]. The offsets of their rows are relative to one
  * entry. */
-enum { LIST_AGENTS, LIST_CHANNELS, LIST_BUDGETS, LIST_PRICES, SETTING_LISTS };
+enum { LIST_AGENTS, LIST_CHANNELS, LIST_BUDGETS, LIST_PRICES, LIST_REPOS, SETTING_LISTS };
 struct setting_list {
     const char *name, *older; /* name in the file; name in older files */
     const char *one;          /* name of one entry, for people */
@@ -319,6 +332,14 @@ void settings_channels(struct settings *settings);
 const struct channel *settings_channel(const struct settings *settings,
                                        struct str id); /* NULL: no channel has that name */
 
+/* The repository of [repo], named after its folder; its path is empty: there is none. */
+struct repo_setting settings_first_repository(const struct settings *settings);
+/* By its key (repository_key(); 0: [repo]). False: there is none. Texts are those of the settings. */
+bool settings_repository(const struct settings *settings, uint64_t key, struct repo_setting *ret);
+/* Gives an entry of [[repos]] the value of [repo], [verify] or [landing] for a row that it does not have. */
+void repository_inherit(const struct settings *settings, struct repo_setting *entry,
+                        const struct setting *row, struct arena *arena);
+
 /* The first contradiction between settings, as a sentence, or NULL. */
 const char *settings_broken(const struct settings *settings);
 
@@ -345,6 +366,9 @@ struct policy settings_to_policy(const struct settings *settings, struct arena *
 struct str setting_show(const void *base, const struct setting *row, struct arena *arena);
 bool setting_equal(const void *a, const void *b, const struct setting *row);
 void setting_copy(void *to, const void *from, const struct setting *row, struct arena *arena);
+/* The same between two rows of one type. */
+void setting_give(void *to, const struct setting *row, const void *from,
+                  const struct setting *from_row, struct arena *arena);
 
 static inline size_t setting_place(const struct setting *row) {
     must(row >= SETTINGS);

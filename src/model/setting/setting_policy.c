@@ -114,24 +114,41 @@ static void rows_take(const struct settings *settings, struct policy *policy) {
 }
 
 /* A repository that is a local path is a different repository on each host. */
-static void workspace_take(const struct settings *settings, struct policy *policy) {
-    struct str source = settings->repo.path;
-    struct hash hash = sha256(source);
-    for (size_t i = 0; source.len > 0 && i < sizeof policy->landing.workspace; i++)
-        policy->landing.workspace |= (uint64_t)hash.bytes[i] << (8 * i);
-    policy->landing.workspace_local = source.len > 0 && source.at[0] == '/';
+static struct policy_repository repository_take(const struct settings *settings,
+                                                const struct repo_setting *from) {
+    bool there = from->path.len > 0;
+    struct policy_repository row = {.checks = {.by_person = settings->supervision.verify_by_person,
+                                               .configured = there && from->verify.command.len > 0,
+                                               .rounds = (uint32_t)from->verify.rounds,
+                                               .within = from->verify.within},
+                                    .landing = {.automatic = there && from->landing.how != LAND_NOT,
+                                                .workspace_local = there && from->path.at[0] == '/',
+                                                .rechecks = (uint32_t)from->landing.rechecks}};
+    struct hash hash = sha256(from->path);
+    for (size_t i = 0; there && i < sizeof row.landing.workspace; i++)
+        row.landing.workspace |= (uint64_t)hash.bytes[i] << (8 * i);
+    return row;
+}
+
+static void repositories_take(const struct settings *settings, struct policy *policy,
+                              struct arena *arena) {
+    struct repo_setting first = settings_first_repository(settings);
+    struct policy_repository own = repository_take(settings, &first);
+    struct policy_repository *rows =
+        arena_new(arena, struct policy_repository, settings->lists.repo_count + 1);
+    policy->checks = own.checks;
+    policy->landing = own.landing;
+    for (uint32_t i = 0; i < settings->lists.repo_count; i++) {
+        rows[i] = repository_take(settings, &settings->lists.repos[i]);
+        rows[i].key = repository_key(settings->lists.repos[i].name);
+    }
+    policy->repositories.at = rows;
+    policy->repositories.count = settings->lists.repo_count;
 }
 
 static void watch_take(const struct settings *settings, struct policy *policy) {
     policy->act_within = settings->supervision.act_within;
     policy->recovery.allow_reassign = settings->supervision.allow_reassign;
-    policy->checks.by_person = settings->supervision.verify_by_person;
-    policy->checks.configured = settings->verify.command.len > 0 && settings->repo.path.len > 0;
-    policy->landing.automatic = settings->landing.how != LAND_NOT && settings->repo.path.len > 0;
-    policy->checks.rounds = (uint32_t)settings->verify.rounds;
-    policy->checks.within = settings->verify.within;
-    policy->landing.rechecks = (uint32_t)settings->landing.rechecks;
-    workspace_take(settings, policy);
     policy->liveness.tick_every = settings->supervision.tick_every;
     policy->liveness.idle_after = settings->supervision.idle_after;
     policy->recovery.first_rung = settings->supervision.first_rung;
@@ -163,6 +180,7 @@ struct policy settings_to_policy(const struct settings *settings, struct arena *
     budgets_take(settings, &policy, arena);
     channels_take(settings, &policy, arena);
     rows_take(settings, &policy);
+    repositories_take(settings, &policy, arena);
     watch_take(settings, &policy);
     people_take(settings, &policy);
     return policy;

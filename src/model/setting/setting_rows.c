@@ -405,6 +405,39 @@ static const struct setting PRICE_SETTINGS[] = {
     CHECKED("out", out, P, "output", money_wrong, "price of a million output tokens"),
 };
 
+/* A row without a value in the file has that of [repo], [verify] or [landing], except those that belong to one repository
+ * alone: repository_inherit(). */
+#undef AT
+#define AT(member) offsetof(struct repo_setting, member)
+static const struct setting REPO_SETTINGS[] = {
+    TEXT("name", name, "", P, "", "its name, as in overseer run --repo NAME"),
+    TEXT("path", path, "", P, "", "a folder on this host or a URL that git accepts"),
+    TEXT("default_branch", default_branch, "main", P, "branch",
+         "the branch that work lands on; without it: as repo.default_branch says"),
+    TEXT("setup", setup, "", P, "", "repo.setup for this repository"),
+    TEXT("on_worktree_ready", on_worktree_ready, "", 0, "",
+         "repo.on_worktree_ready for this repository"),
+    TEXT("verify.command", verify.command, "", P, "verify", "verify.command for this repository"),
+    SPAN("verify.within", verify.within, "30m", SECONDS(1), DAYS(1), P, "",
+         "verify.within for this repository; without it: as verify.within says"),
+    NUMBER("verify.rounds", verify.rounds, "3", 0, 100, P, "",
+           "verify.rounds for this repository; without it: as verify.rounds says"),
+    LIST("verify.protect", verify.protect, "", 0, "",
+         "verify.protect for this repository; without it: as verify.protect says"),
+    LIST("verify.rules", verify.rules, "", 0, "",
+         "verify.rules for this repository; without it: as verify.rules says"),
+    CHOICE("verify.network", verify.network, "agent", CHECK_NETWORK_NAMES, 0, "",
+           "verify.network for this repository; without it: as verify.network says"),
+    CHOICE("landing.how", landing.how, "pr", LANDING_NAMES, P, "land",
+           "landing.how for this repository; without it: as landing.how says"),
+    TEXT("landing.forge", landing.forge, "", 0, "", "landing.forge for this repository"),
+    TEXT("landing.remote", landing.remote, "", 0, "", "landing.remote for this repository"),
+    NUMBER("landing.rechecks", landing.rechecks, "5", 0, 100, P, "",
+           "landing.rechecks for this repository; without it: as landing.rechecks says"),
+    FLAG("landing.hooks", landing.hooks, "false", 0, "",
+         "landing.hooks for this repository; without it: as landing.hooks says"),
+};
+
 #define ENTRIES(list) offsetof(struct settings, list)
 const struct setting_list SETTING_LIST[SETTING_LISTS] = {
     [LIST_AGENTS] = {"agents", "agents.list", "agent", AGENT_SETTINGS, count_of(AGENT_SETTINGS),
@@ -420,8 +453,12 @@ const struct setting_list SETTING_LIST[SETTING_LISTS] = {
     [LIST_PRICES] = {"prices", "prices.list", "price", PRICE_SETTINGS, count_of(PRICE_SETTINGS),
                      ENTRIES(lists.prices), ENTRIES(lists.price_count),
                      sizeof(struct price_setting), LIMIT_PRICES, false},
+    [LIST_REPOS] = {"repos", "repos.list", "repository", REPO_SETTINGS, count_of(REPO_SETTINGS),
+                    ENTRIES(lists.repos), ENTRIES(lists.repo_count), sizeof(struct repo_setting),
+                    LIMIT_REPOSITORIES, false},
 };
 _Static_assert(offsetof(struct agent_setting, id) == 0 && offsetof(struct channel, id) == 0 &&
                    offsetof(struct budget_setting, scope) == 0 &&
-                   offsetof(struct price_setting, model) == 0,
+                   offsetof(struct price_setting, model) == 0 &&
+                   offsetof(struct repo_setting, name) == 0,
                "the name of an entry comes first");

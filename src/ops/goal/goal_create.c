@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Operation that creates a goal. */
 #include "ops/all.h"
+#include "ops/repository.h"
 
 static const struct field PARAMS[] = {
     PARAM("title", FIELD_TEXT, title, LIMIT_TITLE, FIELD_REQUIRED,
@@ -10,6 +11,7 @@ static const struct field PARAMS[] = {
     PARAM_ENUM("priority", priority, &PRIORITY_NAMES, 0, "low, normal, high or urgent"),
     {"tags", FIELD_TEXTS, 0, FIELD_OF(op_args, tags), LIMIT_TAG, 0, NULL, "tags, for searching",
      LIMIT_TAGS, NULL},
+    PARAM_REPO,
     PARAM(
         "key", FIELD_TEXT, key, LIMIT_KEY, 0,
         "repeating the request with the same key returns the same goal and never creates a second one"),
@@ -25,6 +27,8 @@ static bool signal(struct op_call *call, const struct store_answer *answer, stru
     ret->describe.title = args->title;
     ret->describe.command = args->command;
     ret->describe.priority = args->priority;
+    if (!repository_take(call, &ret->describe.repository))
+        return false;
     ret->body = words.len > 1
                     ? words
                     : (struct str){0}; /* longer than its version byte: at least one field is set */
@@ -44,5 +48,6 @@ const struct op OP_GOAL_CREATE = {
     .positional = 1,
     .words = &GOAL_TEXT,
     .words_offset = offsetof(struct op_args, words),
+    .wants_repositories = true,
     .signal = signal,
 };

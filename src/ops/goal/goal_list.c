@@ -2,6 +2,7 @@
 /* Operations that list goals page by page, newest first, and report their number per display state without counting. */
 #include "ops/all.h"
 #include "ops/json.h"
+#include "ops/repository.h"
 #include "ops/view.h"
 
 #include <stdio.h>
@@ -56,8 +57,11 @@ static bool request(struct op_call *call, struct store_request *ret_request) {
 static json_t *result(struct op_call *call, const struct store_answer *answer) {
     json_ran_short();
     json_t *goals = json_array(), *json = json_object();
-    for (uint32_t i = 0; i < answer->view_count; i++)
-        json_array_append_new(goals, goal_view_json(&answer->views[i]));
+    for (uint32_t i = 0; i < answer->view_count; i++) {
+        json_t *goal = goal_view_json(&answer->views[i]);
+        repository_put(call, goal, (uint64_t)answer->views[i].repository);
+        json_array_append_new(goals, goal);
+    }
     json_object_set_new(json, "goals", goals);
     if (answer->more && answer->view_count > 0) {
         const struct goal_view *last = &answer->views[answer->view_count - 1];
@@ -75,7 +79,7 @@ static json_t *result(struct op_call *call, const struct store_answer *answer) {
 
 static const struct op_member MEMBERS[] = {
     {"goals", MEMBER_LIST, true,
-     "goalId, title, state, status, priority, percent, createdAt, updatedAt"},
+     "goalId, title, state, status, priority, percent, createdAt, updatedAt, repo"},
     {"next", MEMBER_TEXT, false, "there are more: pass this as `after`"},
 };
 
@@ -87,6 +91,7 @@ const struct op OP_GOAL_LIST = {
     .may = MAY_LOOK,
     OP_PARAMS(PARAMS),
     OP_MEMBERS(MEMBERS),
+    .wants_repositories = true,
     .request = request,
     .result = result,
 };

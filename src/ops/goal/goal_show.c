@@ -2,21 +2,26 @@
 /* Operation that shows a goal with its records. */
 #include "ops/all.h"
 #include "ops/json.h"
+#include "ops/repository.h"
 #include "ops/view.h"
 
 static const struct field PARAMS[] = {PARAM_GOAL(FIELD_REQUIRED)};
 
 static json_t *result(struct op_call *call, const struct store_answer *answer) {
     json_ran_short();
-    if (answer->loaded[0].exists)
-        return view_checked(call, goal_json(&answer->loaded[0], &answer->shown, &call->arena));
-    call->error = ERROR_NOT_FOUND;
-    return NULL;
+    if (!answer->loaded[0].exists) {
+        call->error = ERROR_NOT_FOUND;
+        return NULL;
+    }
+    json_t *json = goal_json(&answer->loaded[0], &answer->shown, &call->arena);
+    repository_put(call, json, answer->loaded[0].goal.repository);
+    return view_checked(call, json);
 }
 
 static const struct op_member MEMBERS[] = {
     {"goalId", MEMBER_TEXT, true, "which"},
     {"title", MEMBER_TEXT, true, "the title, in one line"},
+    {"repo", MEMBER_TEXT, false, "the repository"},
     {"state", MEMBER_TEXT, true, "the display state"},
     {"version", MEMBER_NUMBER, true, "counts every change"},
     {"seq", MEMBER_NUMBER, true, "of the newest record"},

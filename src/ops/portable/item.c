@@ -208,7 +208,7 @@ bool row_is_admission(const struct table_row *row) {
     struct goal goal = {.id = cell_id(row, "goal_id")};
     struct str hot = cell_str(row, "hot");
     return row->table == TABLE_GOAL && row_unseal(ROW_GOAL, goal.id, 0, &hot) &&
-           shape_decode(&GOAL_HOT, hot, &goal) && goal.admission != 0;
+           shape_decode(&GOAL_HOT, hot, &goal) && goal.kind.admission != 0;
 }
 
 static bool admission_read(struct reading *reading, const json_t *item, struct table_row *row) {

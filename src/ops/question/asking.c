@@ -2,6 +2,7 @@
 #include "ops/question/asking.h"
 
 #include "ops/question/question_view.h"
+#include "ops/repository.h"
 #include "store/rows.h"
 
 static void host_add(struct asking *asking, uint32_t host) {
@@ -14,7 +15,7 @@ static void host_add(struct asking *asking, uint32_t host) {
 
 void asking_begin(struct asking *asking, uint32_t limit, struct op_call *call,
                   struct store_request *ret_request) {
-    *asking = (struct asking){.limit = limit < ASKING_SHOWN ? limit : ASKING_SHOWN};
+    *asking = (struct asking){.call = call, .limit = limit < ASKING_SHOWN ? limit : ASKING_SHOWN};
     if (call->facts)
         host_add(asking, call->facts->host);
     *ret_request = (struct store_request){.verb = STORE_LIST, .limit = asking->limit};
@@ -66,11 +67,14 @@ static bool show_ask(struct asking *asking, struct store_request *request) {
 
 static void brief_take(struct asking *asking, json_t *items, const struct goal_loaded *loaded,
                        const struct goal_shown *shown) {
+    size_t first = json_array_size(items);
     json_t *item = asks_json(loaded, shown);
     if (item) /* it may have been answered since the list was read */
         json_array_append_new(items, item);
     questions_append(items, loaded, shown);
-    if (loaded->exists && !loaded->goal.admission)
+    for (size_t i = first; i < json_array_size(items) && !loaded->goal.kind.admission; i++)
+        repository_put(asking->call, json_array_get(items, i), loaded->goal.repository);
+    if (loaded->exists && !loaded->goal.kind.admission)
         host_add(asking, loaded->goal.owner);
 }
 

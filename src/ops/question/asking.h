@@ -8,6 +8,7 @@
 enum { ASKING_HOSTS = 16, ASKING_DEFAULT = 20, ASKING_SHOWN = 100 };
 
 struct asking {
+    const struct op_call *call;
     struct id goals[ASKING_SHOWN];
     uint32_t listed, shown, limit;
     int64_t count; /* all goals that wait, listed or not */

@@ -55,6 +55,7 @@ const struct op OP_INBOX_LIST = {
     .kind = OP_READS,
     .may = MAY_LOOK,
     .wants_facts = true,
+    .wants_repositories = true,
     OP_PARAMS(PARAMS),
     OP_MEMBERS(MEMBERS),
     .request = request,

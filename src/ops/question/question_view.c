@@ -242,10 +242,10 @@ static json_t *item_json(const struct goal_loaded *loaded, const struct goal_sho
     json_t *item = question_json(loaded, shown, question, arena);
     json_t *title = json_object_get(item, "title"), *reason = json_object_get(item, "reason");
     json_object_set(item, "question", title);
-    if (loaded->goal.workspace)
+    if (loaded->goal.kind.workspace)
         json_object_set_new(item, "title", json_string("the landing lane"));
-    else if (loaded->goal.admission)
-        json_object_set_new(item, "title", json_sprintf("host %u", loaded->goal.admission));
+    else if (loaded->goal.kind.admission)
+        json_object_set_new(item, "title", json_sprintf("host %u", loaded->goal.kind.admission));
     else
         json_object_set_new(item, "title",
                             json_stringn(shown->title.at ? shown->title.at : "", shown->title.len));

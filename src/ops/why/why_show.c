@@ -7,6 +7,7 @@
 #include "ops/all.h"
 #include "ops/assignment.h"
 #include "ops/json.h"
+#include "ops/repository.h"
 #include "ops/why/differ.h"
 #include "ops/why/explain.h"
 
@@ -25,6 +26,7 @@ static const struct field PARAMS[] = {
 static const struct op_member MEMBERS[] = {
     {"goalId", MEMBER_TEXT, true, "the goal"},
     {"title", MEMBER_TEXT, true, "the title"},
+    {"repo", MEMBER_TEXT, false, "the repository"},
     {"node", MEMBER_TEXT, false, "the node that it is about"},
     {"assignment", MEMBER_TEXT, false, "the assignment that it is about"},
     {"question", MEMBER_TEXT, false, "the question that it is about"},
@@ -391,7 +393,7 @@ static json_t *admission_do(const struct goal *admission) {
 
 static json_t *do_json(const struct goal *goal, struct str node) {
     char id[GOAL_ID_TEXT + 1], line[160];
-    if (goal->admission)
+    if (goal->kind.admission)
         return admission_do(goal);
     enum asks asks = goal_asks(goal);
     goal_id_format(goal->id, id);
@@ -458,12 +460,14 @@ static void goal_put(struct op_call *call, const struct store_answer *answer) {
     call->result =
         json_pack("{s:s, s:s%, s:s, s:s, s:s%, s:o, s:o}", "goalId", id, "title",
                   title.at ? title.at : "", title.len, "state",
-                  goal->admission ? status_of(it, loaded)
-                                  : name_of(&DISPLAY_STATE_NAMES, goal_display_state(goal)),
+                  goal->kind.admission ? status_of(it, loaded)
+                                       : name_of(&DISPLAY_STATE_NAMES, goal_display_state(goal)),
                   "status", status_of(it, loaded), "waitsFor", waits.at, waits.len, "nextTimer",
                   timer == TIME_NEVER ? json_null() : json_string(due), "do",
                   do_json(goal, it->about == ABOUT_GOAL ? (struct str){0} : it->node));
     subject_put(call);
+    if (it->about != ABOUT_ADMISSION)
+        repository_put(call, call->result, goal->repository);
     kept_put(call->result, goal);
     proof_put(call->result, loaded, shown, &call->arena);
     lines_put(call, answer);

@@ -120,11 +120,11 @@ static const char COLUMNS[] =
 static const char *source_columns(struct audit_source *base, const struct goal *goal,
                                   const struct audit *audit) {
     struct sqlite_source *source = (struct sqlite_source *)base;
-    const char *wrong = goal->admission ? NULL : "its list row is missing";
+    const char *wrong = goal->kind.admission ? NULL : "its list row is missing";
     if (prepared(source->db, COLUMNS, &source->columns, &goal->id) &&
         sqlite3_step(source->columns) == SQLITE_ROW)
-        wrong = goal->admission ? "it has a list row, but no goal"
-                                : row_wrong(source->columns, goal, audit);
+        wrong = goal->kind.admission ? "it has a list row, but no goal"
+                                     : row_wrong(source->columns, goal, audit);
     sqlite3_reset(source->columns);
     return wrong;
 }

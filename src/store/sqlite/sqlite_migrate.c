@@ -44,7 +44,8 @@ static const char *const TABLES[] = {
     " n INTEGER NOT NULL, at INTEGER NOT NULL, last_hash BLOB NOT NULL, body BLOB,"
     " PRIMARY KEY (goal_id, from_seq)) WITHOUT ROWID",
 
-    "CREATE TABLE goal_view (row INTEGER PRIMARY KEY, @columns, asked_at INTEGER NOT NULL DEFAULT 0)",
+    "CREATE TABLE goal_view (row INTEGER PRIMARY KEY, @columns, asked_at INTEGER NOT NULL DEFAULT 0,"
+    " repository INTEGER NOT NULL DEFAULT 0)",
     "CREATE UNIQUE INDEX goal_view_goal ON goal_view (goal_id)",
     "CREATE INDEX goal_view_face ON goal_view (face, status, created_at, goal_id)",
     "CREATE TABLE goal_tag (tag TEXT NOT NULL, face INTEGER NOT NULL, created_at INTEGER NOT NULL,"

@@ -12,8 +12,11 @@ void run_begin(struct sqlite_run *run, enum sql sql) {
     sqlite3_stmt **statement = &run->store->statements[sql];
     if (!*statement) {
         char text[SQL_TEXT];
-        run->code = sqlite3_prepare_v3(run->store->db, sqlite_text(sql, text), -1,
-                                       SQLITE_PREPARE_PERSISTENT, statement, NULL);
+        sqlite_text(sql, text);
+        if (run->store->older)
+            sqlite_text_older(text, run->store->older);
+        run->code = sqlite3_prepare_v3(run->store->db, text, -1, SQLITE_PREPARE_PERSISTENT,
+                                       statement, NULL);
     }
     if (!run->code)
         run->statement = *statement;

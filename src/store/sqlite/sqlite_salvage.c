@@ -351,9 +351,9 @@ static void lost_add(struct salvage *s, struct id goal, const char *wrong) {
 static void view_make(struct salvage *s, const struct audit *audit, const struct goal *goal) {
     static const char MAKE[] =
         "INSERT INTO goal_view (row, goal_id, status, face, priority, percent, created_at, updated_at, title,"
-        " ended_at)"
+        " ended_at, repository)"
         " VALUES (coalesce((SELECT max(row) + 1 FROM goal_view WHERE row BETWEEN ?1 AND ?1 + 2097151), ?1),"
-        " ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)";
+        " ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)";
     const int64_t numbers[] = {goal->status,           goal_display_state(goal),
                                goal->priority,         goal->progress.percent,
                                goal->times.created_at, goal->times.updated_at};
@@ -368,6 +368,7 @@ static void view_make(struct salvage *s, const struct audit *audit, const struct
         sqlite3_bind_int64(put, 3 + i, numbers[i]);
     sqlite3_bind_text(put, 9, title.at, (int)title.len, SQLITE_STATIC);
     sqlite3_bind_int64(put, 10, goal->times.ended_at);
+    sqlite3_bind_int64(put, 11, (int64_t)goal->repository);
     s->failed = s->failed || sqlite3_step(put) != SQLITE_DONE;
     sqlite3_finalize(put);
 }
@@ -394,7 +395,7 @@ static void goal_judge(void *with, const struct audit *audit, const struct goal 
         return;
     of_goal(s, "UPDATE goal SET open = ?2 WHERE goal_id = ?1", audit->goal, goal_is_open(goal));
     of_goal(s, "DELETE FROM goal_view WHERE goal_id = ?1", audit->goal, false);
-    if (!goal->admission)
+    if (!goal->kind.admission)
         view_make(s, audit, goal);
 }
 

@@ -234,9 +234,12 @@ static size_t column_put(enum listing listing, const struct field *field, char *
     }
 }
 
+/* The columns of goal_view that stand before asked_at, which is no field; later ones stand after it. */
+enum { VIEW_FIELDS_5 = 9 };
+
 static size_t columns_put(enum listing listing, char *to, size_t room) {
-    size_t len = 0;
-    for (size_t i = 0; i < GOAL_VIEW.count; i++) {
+    size_t len = 0, count = listing == LIST_COLUMNS ? VIEW_FIELDS_5 : GOAL_VIEW.count;
+    for (size_t i = 0; i < count; i++) {
         const struct field *field = &GOAL_VIEW.fields[i];
         if (listing == LIST_REST && is_one_of(field->name, INDEXED))
             continue;
@@ -271,6 +274,18 @@ const char *sqlite_complete(const char *form, const char *part, char text[SQL_TE
     }
     text[len] = 0;
     return text;
+}
+
+void sqlite_text_older(char text[SQL_TEXT], uint32_t version) {
+    static const struct {
+        const char *column;
+        uint32_t since;
+    } ADDED[] = {{"v.ended_at", 5}, {"v.repository", 7}};
+    for (size_t i = 0; i < count_of(ADDED); i++)
+        for (char *at = text; version < ADDED[i].since && (at = strstr(at, ADDED[i].column));) {
+            memset(at, ' ', strlen(ADDED[i].column));
+            *at = '0';
+        }
 }
 
 static const char *add_text(enum store_table table, char text[SQL_TEXT]) {

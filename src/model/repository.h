@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The landing lane: the durable queue of work that wants to land in one repository.
+/* The workspace of a repository, with its landing lane: the durable queue of work that wants to land there.
  *
  * A workspace is an aggregate of its own, one for each repository, stepped and stored like a goal. Its permits are the
  * lane, in the order of their requests: at most one holds the slot (PERMIT_GRANTED), the others wait. The host of the
@@ -13,11 +13,11 @@ struct policy;
 struct live;
 struct goal;
 
-/* The id of the workspace of the policy's repository, as this host names it. */
-struct id workspace_id(const struct policy *policy, uint32_t host);
+/* The id of a repository's workspace, as this host names it. */
+struct id workspace_id(const struct policy *policy, uint64_t repository, uint32_t host);
 
 /* How long the slot may be kept before it is revoked. */
-int64_t lane_slot_within(const struct policy *policy);
+int64_t lane_slot_within(const struct policy *policy, uint64_t repository);
 
 /* The permit that holds the slot; NULL: the slot is free. */
 const struct permit *lane_holder(const struct permits *permits);
