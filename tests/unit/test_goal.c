@@ -218,6 +218,40 @@ static void test_a_proposal_does_not_outlive_its_goal(void **state) {
     assert_int_equal(goal_display_state(&p->goal), DISPLAY_DONE);
 }
 
+/* ---- repositories ---- */
+
+/* A goal of the fleet's level, in the repository with this key. */
+static struct decision create_in(struct play *p, uint32_t level, uint64_t repository) {
+    struct signal create = {.kind = SIGNAL_GOAL_CREATE,
+                            .at = p->now,
+                            .goal = id_derive(STR("goal"), STR("in a repository")),
+                            .sender.by = WHO_HUMAN,
+                            .describe.title = STR("title"),
+                            .describe.repository = repository,
+                            .host = 7};
+    return step(&(struct world){.level = level}, &create, &p->policy, &p->arena);
+}
+
+/* An older host would lose the key: until it is updated, only work in [repo], or in none, is taken. */
+static void test_a_fleet_with_an_older_host_has_one_repository(void **state) {
+    (void)state;
+    struct play *p = &game;
+    uint64_t web = repository_key(STR("web"));
+    struct decision decision = create_in(p, LEVEL_REPOSITORIES, web);
+    assert_int_equal(decision.verdict, VERDICT_CHANGE);
+    assert_true(decision.goal.repository == web);
+    decision = create_in(p, LEVEL_REPOSITORIES - 1, web);
+    assert_int_equal(decision.verdict, VERDICT_REFUSE);
+    assert_int_equal(decision.error, ERROR_CONFLICT);
+    assert_non_null(strstr(decision.why.at, "update it first"));
+    const uint64_t plain[] = {0, REPOSITORY_NONE};
+    for (size_t i = 0; i < count_of(plain); i++) {
+        decision = create_in(p, LEVEL_REPOSITORIES - 1, plain[i]);
+        assert_int_equal(decision.verdict, VERDICT_CHANGE);
+        assert_true(decision.goal.repository == 0);
+    }
+}
+
 /* ---- release by a person ---- */
 
 static void test_a_release_says_what_was_found(void **state) {
@@ -665,6 +699,7 @@ int main(void) {
         GAME(test_cancelling_withdraws_what_nobody_claimed),
         GAME(test_completing_by_hand_needs_everything_closed),
         GAME(test_a_proposal_does_not_outlive_its_goal),
+        GAME(test_a_fleet_with_an_older_host_has_one_repository),
         GAME(test_a_release_says_what_was_found),
         GAME(test_a_planned_goal_is_completed_by_its_plan),
         GAME(test_a_definition_is_kept_by_its_hash),

@@ -230,6 +230,7 @@ bool repos_differ(const json_t *items) {
 
 const char *repo_before(const json_t *item, bool differ, char room[REPO_TEXT]) {
     const char *repo = text_of(item, "repo");
-    snprintf(room, REPO_TEXT, differ && *repo ? "%.64s: " : "", repo);
+    bool shown = differ && *repo;
+    snprintf(room, REPO_TEXT, "%.64s%s", shown ? repo : "", shown ? ": " : "");
     return room;
 }
