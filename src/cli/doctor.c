@@ -239,29 +239,37 @@ static bool hooks_find(struct str repo, char *names, size_t size) {
     return names[0];
 }
 
-/* True: it has hooks that a landing does not run. */
-static bool hooks_tell(const struct repo_setting *repo, struct finding *f) {
+/* True: it has hooks that a landing does not run. `run`: the names of those that it runs. */
+static bool hooks_tell(const struct repo_setting *repo, struct finding *f, char *run, size_t size) {
     char names[128] = "";
-    if (repo->path.len == 0 || repo->path.at[0] != '/' || repo->landing.hooks ||
+    if (repo->path.len == 0 || repo->path.at[0] != '/' ||
         !hooks_find(repo->path, names, sizeof names))
         return false;
-    FOUND(f, LOOK, "set landing.hooks = true to run them for each landing",
-          "landing does not run the hooks of the repository %.*s: %s",
-          STR_ARG(str_cut(repo->name, 60)), names);
-    return true;
+    size_t used = strlen(run);
+    if (repo->landing.hooks)
+        snprintf(run + used, size - used, "%s%s of %.*s", used ? ", " : "", names,
+                 STR_ARG(str_cut(repo->name, 60)));
+    else
+        FOUND(f, LOOK, "set landing.hooks = true to run them for each landing",
+              "landing does not run the hooks of the repository %.*s: %s",
+              STR_ARG(str_cut(repo->name, 60)), names);
+    return !repo->landing.hooks;
 }
 
 static void check_hooks(const struct patient *patient, struct finding *f) {
     struct config_source source = {.file = typed_text(patient->typed, "config")};
     struct config_report *report = memory_new(sizeof *report);
     struct settings *settings = config_load(&source, report);
+    char run[400] = "";
     if (settings) {
         struct repo_setting first = settings_first_repository(settings);
-        bool reported = hooks_tell(&first, f);
+        bool reported = hooks_tell(&first, f, run, sizeof run);
         for (uint32_t i = 0; i < settings->lists.repo_count && !reported; i++)
-            reported = hooks_tell(&settings->lists.repos[i], f);
-        if (!reported)
-            FOUND(f, GOOD, "", "a landing runs all hooks that a repository has for it");
+            reported = hooks_tell(&settings->lists.repos[i], f, run, sizeof run);
+        if (!reported && *run)
+            FOUND(f, GOOD, "", "a landing runs %s", run);
+        else if (!reported)
+            FOUND(f, GOOD, "", "no repository has hooks that a landing would run");
     }
     config_free(settings);
     free(report);

@@ -31,21 +31,23 @@ void facts_read(struct daemon_context *context, struct op_facts *ret) {
 }
 
 static void repository_add(struct op_repositories *to, const struct repo_setting *repo,
-                           uint64_t key, struct arena *arena) {
-    to->at[to->count++] = (struct op_repository){
-        .name = arena_copy(arena, repo->name), .path = arena_copy(arena, repo->path), .key = key};
+                           uint64_t key) {
+    struct op_repository *row = &to->at[to->count++];
+    snprintf(row->name, sizeof row->name, "%.*s", STR_ARG(repo->name));
+    row->key = key;
 }
 
+/* Takes no memory while it holds the settings: see arena.h. */
 const struct op_repositories *repositories_read(struct daemon_context *context,
                                                 struct arena *arena) {
     struct op_repositories *all = arena_new(arena, struct op_repositories, 1);
     const struct settings *settings = context_settings(context);
     struct repo_setting first = settings_first_repository(settings);
     if (first.path.len > 0)
-        repository_add(all, &first, 0, arena);
+        repository_add(all, &first, 0);
     for (uint32_t i = 0; i < settings->lists.repo_count; i++)
         repository_add(all, &settings->lists.repos[i],
-                       repository_key(settings->lists.repos[i].name), arena);
+                       repository_key(settings->lists.repos[i].name));
     context_settings_drop(settings);
     return all;
 }

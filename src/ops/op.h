@@ -84,7 +84,7 @@ struct op_facts {
 struct op_repositories {
     uint32_t count;
     struct op_repository {
-        struct str name, path;
+        char name[LIMIT_AGENT + 1];
         uint64_t key;
     } at[LIMIT_REPOSITORIES + 1];
 };

@@ -5,7 +5,7 @@ static struct str names_of(struct op_call *call) {
     struct writer text = {.arena = &call->arena};
     for (uint32_t i = 0; i < call->repositories->count; i++) {
         write_raw(&text, i > 0 ? STR(", ") : STR(""));
-        write_raw(&text, call->repositories->at[i].name);
+        write_raw(&text, str_of(call->repositories->at[i].name));
     }
     return (struct str){text.at, text.len};
 }
@@ -13,7 +13,7 @@ static struct str names_of(struct op_call *call) {
 /* Without a name: that of [repo], or the only one. */
 static bool is_meant(const struct op_repositories *all, uint32_t i, struct str name) {
     if (name.len > 0)
-        return str_equal(all->at[i].name, name);
+        return str_equal(str_of(all->at[i].name), name);
     return all->count == 1 || all->at[i].key == 0;
 }
 
@@ -41,7 +41,5 @@ bool repository_take(struct op_call *call, uint64_t *ret_key) {
 void repository_put(const struct op_call *call, json_t *to, uint64_t key) {
     for (uint32_t i = 0; call->repositories && i < call->repositories->count; i++)
         if (call->repositories->at[i].key == key)
-            json_object_set_new(to, "repo",
-                                json_stringn(call->repositories->at[i].name.at,
-                                             call->repositories->at[i].name.len));
+            json_object_set_new(to, "repo", json_string(call->repositories->at[i].name));
 }

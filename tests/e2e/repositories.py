@@ -95,6 +95,9 @@ def each_lands_in_its_own():
         assert git(fixture.core, "rev-list", "--count", "trunk") == "2", "one commit by squash"
         shown = {goal["goalId"]: goal.get("repo") for goal in fixture.do("goal.list")["goals"]}
         assert shown == {first: "repo", second: "core"}, shown
+        for goal, name in ((first, "repo"), (second, "core")):
+            assert fixture.do("goal.show", goal=goal).get("repo") == name, fixture.do("goal.show", goal=goal)
+            assert fixture.do("why.show", of=goal).get("repo") == name, fixture.do("why.show", of=goal)
         done = {goal["goalId"]: goal.get("repo") for goal in fixture.do("status.show")["done"]}
         assert done == shown, done
     finally:

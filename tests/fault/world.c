@@ -136,8 +136,9 @@ static bool parts_open(struct world *world, char *error, size_t error_size) {
         (struct ledger_thread_ports){.answer = call_written, .act = act_given, .with = world};
     world->ledger_thread.pulse = &world->executor.pulse;
     ledger_thread_prepare(&world->ledger_thread);
-    world->context =
-        (struct daemon_context){.ledger_thread = &world->ledger_thread, .lookups = &world->lookups};
+    static struct settings settings = {.source.holders = 1, .repo.path = STR("/srv/code")};
+    world->context = (struct daemon_context){
+        .ledger_thread = &world->ledger_thread, .lookups = &world->lookups, .settings = &settings};
     executor_start(&world->executor, &world->loop, &world->ledger_thread, &world->context);
     world->server =
         http_server_open(&world->context, HTTP_SERVER_UNIX,

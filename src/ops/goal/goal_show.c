@@ -49,6 +49,7 @@ const struct op OP_GOAL_SHOW = {
     .help = "Example: overseer goal show 01JC7Q4T9Z",
     .kind = OP_READS,
     .may = MAY_ALL,
+    .wants_repositories = true,
     .for_agents = true,
     OP_PARAMS(PARAMS),
     .positional = 1,

@@ -615,6 +615,7 @@ const struct op OP_WHY_SHOW = {
         "Example: overseer why S1.1.1",
     .kind = OP_READS,
     .may = MAY_LOOK,
+    .wants_repositories = true,
     OP_PARAMS(PARAMS),
     .positional = 1,
     OP_MEMBERS(MEMBERS),
