@@ -26,7 +26,12 @@ static void operation_try(const struct op *op, json_t *params) {
     static const struct policy POLICY;
     static const struct caller PERSON = {.role = ROLE_HUMAN, .actor = "human:1000"};
     static const struct op_facts FACTS = {.engine = "sqlite"};
-    struct op_call call = {.op = op, .policy = &POLICY, .caller = &PERSON, .facts = &FACTS};
+    static const struct op_repositories REPOSITORIES = {2, {{"web", 0}, {"core", 1}}};
+    struct op_call call = {.op = op,
+                           .policy = &POLICY,
+                           .caller = &PERSON,
+                           .facts = &FACTS,
+                           .repositories = &REPOSITORIES};
     struct store_request request = {0};
     if (!op_args_read(&call, params))
         must(call.why[0] != 0);
