@@ -4,6 +4,7 @@
 
 #include "fault/faults.h"
 #include "fault/pretend.h"
+#include "model/setting/setting.h"
 #include "ops/json.h"
 #include "ops/op.h"
 #include "store/sqlite/sqlite_state.h"
