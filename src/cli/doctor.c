@@ -260,7 +260,7 @@ static void check_hooks(const struct patient *patient, struct finding *f) {
     struct config_source source = {.file = typed_text(patient->typed, "config")};
     struct config_report *report = memory_new(sizeof *report);
     struct settings *settings = config_load(&source, report);
-    char run[400] = "";
+    char run[240] = "";
     if (settings) {
         struct repo_setting first = settings_first_repository(settings);
         bool reported = hooks_tell(&first, f, run, sizeof run);
