@@ -298,6 +298,7 @@ class Fixture:
         try:
             _, result, error = self.client.call(method, params)
         except Unreachable:
+            self.daemon.alive()
             self.client = Client(self.daemon.socket)
             _, result, error = self.client.call(method, params)
         assert error is None, f"{method}: {error}"

@@ -127,7 +127,8 @@ class Recording:
         self.number = number
 
     def switch(self, number):
-        (TRACE / "on").write_bytes(struct.pack("I", number))
+        with open(TRACE / "on", "r+b") as on:  # never cut short: the programs have it mapped
+            on.write(struct.pack("I", number))
 
     def __enter__(self):
         for old in TRACE.glob(f"{self.number}.*"):
