@@ -313,7 +313,7 @@ static void sentence_carry_out(struct story *story, char **words, int count) {
     for (int taken; !row && (taken = clause_take(story, words, count)) > 0; clauses = true)
         row = sentence_find(words, count -= taken, args);
     if (!row || (clauses && row->kind != SENTENCE_ASKS)) {
-        fails(story, "nobody understands this sentence");
+        fails(story, "no sentence of the stories reads like this");
         return;
     }
     row->run(story, args);

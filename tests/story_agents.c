@@ -251,7 +251,7 @@ static void s_progress_broken(struct story *story, char **args) {
     if (player)
         progress_tell(story, player, (struct str){0}, player->assignment + 1);
 }
-static void s_progress_of_nobody(struct story *story, char **args) {
+static void s_progress_of_none(struct story *story, char **args) {
     struct player *player = player_of(story, args[0], 0);
     struct progress progress = {.phase = STR("something")};
     if (player)
@@ -549,7 +549,7 @@ static void assignment_is(struct story *story, const char *goal, const char *nod
     const struct assignment *assignment = assignment_of(&seen, node);
     const char *is = assignment ? ASSIGNMENT_STATUS[assignment->status].name
                      : assignment_row_of(&seen, node, &row) ? arena_cstr(&seen.arena, row.status)
-                                                            : "nobody's";
+                                                            : "not assigned";
     compare(story, "the assignment", is, status);
     look_away(&seen);
 }
@@ -600,7 +600,7 @@ static uint32_t heard_of(const struct story *story, const char *name, uint32_t w
 static void heard_is(struct story *story, const char *name, const char *words, uint32_t wanted) {
     uint32_t which = WORDS_NONE;
     if (!names_find(&WORDS_NAMES, str_of(words), &which))
-        fails(story, "nobody is told \"%s\"", words);
+        fails(story, "no agent is told \"%s\"", words);
     else if (heard_of(story, name, which) != wanted)
         fails(story, "%s was sent %s %u times", name, words, heard_of(story, name, which));
 }
@@ -635,7 +635,7 @@ static void e_nothing(struct story *story, char **args) {
 static void e_looks(struct story *story, char **args) {
     uint64_t looks = story->fleet->cast ? story->fleet->cast->counts.looks : 0;
     if (looks > number_of(story, args[0]))
-        fails(story, "somebody went to see %llu times", (unsigned long long)looks);
+        fails(story, "%llu looks were made", (unsigned long long)looks);
 }
 /* TICK-04: one listing covers all agents of a goal. */
 static void e_listings(struct story *story, char **args) {
@@ -676,22 +676,22 @@ static const struct sentence_row ROWS[] = {
     {"$ is at its limit", s_limited, SENTENCE_HAPPENS},
     {"$ is at its limit for $", s_limited_for, SENTENCE_HAPPENS},
     {"$ shows a dialog", s_dialog, SENTENCE_HAPPENS},
-    {"$ shows a dialog that nobody reports", s_dialog_unseen, SENTENCE_HAPPENS},
-    {"somebody attaches to $", s_attached, SENTENCE_HAPPENS},
-    {"somebody leaves $", s_detached, SENTENCE_HAPPENS},
+    {"$ shows a dialog that no hook reports", s_dialog_unseen, SENTENCE_HAPPENS},
+    {"a person attaches to $", s_attached, SENTENCE_HAPPENS},
+    {"the person leaves $", s_detached, SENTENCE_HAPPENS},
     {"the window of $ is $ percent full", s_window, SENTENCE_HAPPENS},
     {"$ spends $", s_spends, SENTENCE_HAPPENS},
-    {"nobody can see anybody", s_blind_all, SENTENCE_HAPPENS},
-    {"nobody can see $", s_blind, SENTENCE_HAPPENS},
-    {"$ is seen only by whoever goes to see", s_unsampled, SENTENCE_HAPPENS},
+    {"no agent can be observed", s_blind_all, SENTENCE_HAPPENS},
+    {"$ cannot be observed", s_blind, SENTENCE_HAPPENS},
+    {"$ is observed only by a look", s_unsampled, SENTENCE_HAPPENS},
     {"$ can be seen", s_seen_again, SENTENCE_HAPPENS},
     {"$ reports $", s_reports, SENTENCE_HAPPENS},
     {"$ reports $ and will be heard of in $", s_reports_until, SENTENCE_HAPPENS},
     {"$ says only that $", s_summary, SENTENCE_HAPPENS},
     {"$ is $ percent through $", s_progress, SENTENCE_HAPPENS},
     {"$ is at $ and counts $ and $", s_counts, SENTENCE_HAPPENS},
-    {"$ says how far it is in a form that nobody reads", s_progress_broken, SENTENCE_HAPPENS},
-    {"$ says how far nobody's work is", s_progress_of_nobody, SENTENCE_HAPPENS},
+    {"$ says how far it is in a form that cannot be read", s_progress_broken, SENTENCE_HAPPENS},
+    {"$ says how far the work of no assignment is", s_progress_of_none, SENTENCE_HAPPENS},
     {"$ says how far work is that is over", s_progress_over, SENTENCE_HAPPENS},
     {"$ is $ percent through $ every $ until $", s_progress_often, SENTENCE_HAPPENS},
     {"$ says status $", s_status, SENTENCE_HAPPENS},
@@ -707,7 +707,7 @@ static const struct sentence_row ROWS[] = {
     {"the host freezes the run of $ before", s_old_braked, SENTENCE_HAPPENS},
     {"$ replies $", s_replies, SENTENCE_HAPPENS},
     {"$ replies unasked $", s_replies_unasked, SENTENCE_HAPPENS},
-    {"somebody else writes to $ $", s_other_replies, SENTENCE_HAPPENS},
+    {"another sender writes to $ $", s_other_replies, SENTENCE_HAPPENS},
     {"$ sends back what it was told", s_echoes, SENTENCE_HAPPENS},
     {"the next words are typed and not sent off", s_swallowed, SENTENCE_HAPPENS},
     {"the receipt of the next words is lost", s_receipt, SENTENCE_HAPPENS},

@@ -188,7 +188,7 @@ static const struct sentence_row ROWS[] = {
     {"the answer of each first commit is lost, which is $", s_always_lose, SENTENCE_HAPPENS},
     {"ghosts go on", s_ghosts_go_on, SENTENCE_HAPPENS},
     {"wait $", s_wait, SENTENCE_HAPPENS},
-    {"somebody changes the goal by hand", s_by_hand, SENTENCE_HAPPENS},
+    {"a person changes the goal by hand", s_by_hand, SENTENCE_HAPPENS},
     {"the store is backed up", s_back_up, SENTENCE_HAPPENS},
     {"the store is put back", s_restore, SENTENCE_HAPPENS},
     {"plans need approval", s_approval, SENTENCE_HAPPENS},

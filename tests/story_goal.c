@@ -255,7 +255,7 @@ static const struct sentence_row ROWS[] = {
     {"the proposed plan of $ is approved as $", s_approved_as, SENTENCE_ASKS},
     {"the proposed plan of $ is rejected", s_rejected, SENTENCE_ASKS},
     {"the plan of $ stands as it is", s_rejected, SENTENCE_ASKS},
-    {"somebody asks to review the plan of $", s_review, SENTENCE_ASKS},
+    {"a review is requested of the plan of $", s_review, SENTENCE_ASKS},
     {"a phase $ joins $", s_phase_joins, SENTENCE_ASKS},
     {"a task $ joins $ of $", s_task_joins, SENTENCE_ASKS},
     {"a subtask $ joins $ of $", s_subtask_joins, SENTENCE_ASKS},

@@ -27,7 +27,7 @@ static struct node_text contract_of(struct story *story, struct str *id) {
         else
             text.require_report = 1;
     if (rest.len > 0 && !names_find(&ON_FAILURE_NAMES, rest, &then))
-        fails(story, "nobody knows what \"%.*s\" means", STR_ARG(rest));
+        fails(story, "unknown words: \"%.*s\"", STR_ARG(rest));
     text.on_failure = (enum on_failure)then;
     return text;
 }

@@ -8,7 +8,6 @@
 #include "model/assignment.h"
 #include "model/secret/secret.h"
 
-#include <ctype.h>
 #include <errno.h>
 #include <limits.h>
 #include <stdarg.h>
@@ -502,7 +501,7 @@ static void forge_check(struct loading *loading, struct str name) {
 
 static bool name_is_plain(struct str name) {
     for (size_t i = 0; i < name.len; i++)
-        if (!isalnum((unsigned char)name.at[i]) && !strchr("._-", name.at[i]))
+        if (!repository_name_has(name.at[i]))
             return false;
     return name.len <= LIMIT_AGENT;
 }

@@ -4,6 +4,7 @@
 
 #include "core/step.h"
 #include "model/cause.h"
+#include "model/repository.h"
 
 struct record_names { /* what one record of the decision is about: step_check.c */
     struct str node, assignment, question;

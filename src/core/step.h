@@ -10,11 +10,11 @@
 enum {
     CORE_VERSION = 8,
     LEVEL_SUPERVISION = 4, /* of the store: below it a host of the fleet cannot read assignments */
-    LEVEL_REPOSITORIES =
-        7,          /* below it a host of the fleet would lose which repository a goal is in */
-    LEVEL_LANE = 5, /* below it a host of the fleet does not know the landing lane */
+    LEVEL_LANE = 5,        /* below it a host of the fleet does not know the landing lane */
     LEVEL_RETURN =
-        6 /* below it a host of the fleet treats an effect that was claimed twice as damage */
+        6, /* below it a host of the fleet treats an effect that was claimed twice as damage */
+    LEVEL_REPOSITORIES =
+        7 /* below it a host of the fleet would lose which repository a goal is in */
 };
 
 struct world {

@@ -2,7 +2,7 @@
 #include "engine/facts.h"
 
 #include "engine/reload.h"
-#include "model/policy.h"
+#include "model/repository.h"
 
 #include "sys/clock.h"
 

@@ -151,11 +151,4 @@ struct policy policy_default(void);
 struct policy policy_of(int64_t act_within);     /* the same, with this act_within */
 struct policy policy_seal(struct policy policy); /* with its hash, from its fields */
 
-/* The key of a repository: the prefix of the hash of its name, never 0 or REPOSITORY_NONE. */
-uint64_t repository_key(struct str name);
-
-/* How the work of this repository is checked and where it lands; key 0: [repo]. Checks and landings
- * of a repository that is not in the settings any more are tried, and answer that it is missing. */
-struct policy_repository policy_repository(const struct policy *policy, uint64_t key);
-
 const struct policy_agent *policy_agent(const struct policy *policy, struct str id);

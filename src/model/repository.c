@@ -2,19 +2,16 @@
 /* Repositories as decisions see them: their keys, what the policy says of each, and the landing lane of each. */
 #include "model/repository.h"
 
+#include "base/bytes.h"
 #include "base/planted.h"
 #include "base/sha256.h"
 #include "model/live.h"
-#include "model/policy.h"
 
 /* ---- keys ---- */
 
 uint64_t repository_key(struct str name) {
     struct hash hash = sha256(name);
-    uint64_t key = 0;
-    for (size_t i = 0; i < sizeof key; i++)
-        key |= (uint64_t)hash.bytes[i] << (8 * i);
-    key &= INT64_MAX; /* as a number of JSON and SQL */
+    uint64_t key = le_get((const char *)hash.bytes, 8) & INT64_MAX; /* a number of JSON and SQL */
     return key == 0 || key == REPOSITORY_NONE ? 1 : key;
 }
 
@@ -34,13 +31,9 @@ struct policy_repository policy_repository(const struct policy *policy, uint64_t
 struct id workspace_id(const struct policy *policy, uint64_t repository, uint32_t host) {
     struct policy_landing landing =
         policy_repository(policy, planted(LANE_FOR_ALL) ? 0 : repository).landing;
-    uint8_t key[12];
-    uint32_t of_host = landing.workspace_local ? host : 0;
-    for (size_t i = 0; i < 8; i++)
-        key[i] = (uint8_t)(landing.workspace >> (8 * i));
-    for (size_t i = 0; i < 4; i++)
-        key[8 + i] = (uint8_t)(of_host >> (8 * i));
-    return id_derive(STR("workspace"), (struct str){(const char *)key, sizeof key});
+    char key[12];
+    le_put(le_put(key, landing.workspace, 8), landing.workspace_local ? host : 0, 4);
+    return id_derive(STR("workspace"), (struct str){key, sizeof key});
 }
 
 /* Time to queue for a worker and to fetch the target, in addition to the checks; for the first build and each rebuild. */

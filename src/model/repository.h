@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The workspace of a repository, with its landing lane: the durable queue of work that wants to land there.
+/* Repositories as decisions see them, and the workspace of each with its landing lane: the durable queue of work that
+ * wants to land there.
  *
  * A workspace is an aggregate of its own, one for each repository, stepped and stored like a goal. Its permits are the
  * lane, in the order of their requests: at most one holds the slot (PERMIT_GRANTED), the others wait. The host of the
@@ -8,10 +9,20 @@
 #pragma once
 
 #include "model/admission.h"
+#include "model/policy.h"
 
-struct policy;
 struct live;
-struct goal;
+
+/* ---- repositories ---- */
+
+/* The key of a repository: the prefix of the hash of its name, never 0 or REPOSITORY_NONE. */
+uint64_t repository_key(struct str name);
+
+/* How the work of this repository is checked and where it lands; key 0: [repo]. Checks and landings
+ * of a repository that is not in the settings any more are tried, and answer that it is missing. */
+struct policy_repository policy_repository(const struct policy *policy, uint64_t key);
+
+/* ---- workspaces ---- */
 
 /* The id of a repository's workspace, as this host names it. */
 struct id workspace_id(const struct policy *policy, uint64_t repository, uint32_t host);

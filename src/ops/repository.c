@@ -39,7 +39,8 @@ bool repository_take(struct op_call *call, uint64_t *ret_key) {
 }
 
 void repository_put(const struct op_call *call, json_t *to, uint64_t key) {
-    for (uint32_t i = 0; call->repositories && i < call->repositories->count; i++)
+    must(call->repositories != NULL); /* the operation wants them */
+    for (uint32_t i = 0; i < call->repositories->count; i++)
         if (call->repositories->at[i].key == key)
             json_object_set_new(to, "repo", json_string(call->repositories->at[i].name));
 }

@@ -7,6 +7,7 @@
  * Salvage is first kept in our clone; one job at a time sends it from there, and repeats until the remote has it. What was sent
  * is recorded in the clone (git_send.c), so that a restarted daemon continues. */
 #include "base/memory.h"
+#include "model/repository.h"
 #include "runs/run.h"
 #include "runs/run_log.h"
 #include "sys/clock.h"

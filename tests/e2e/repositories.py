@@ -9,6 +9,7 @@ import os
 import subprocess
 import sys
 import time
+from contextlib import contextmanager
 
 from care import fixture_make, git, main, tree_of
 from landing import AGENT, question_of
@@ -41,6 +42,18 @@ def repos_add(fixture, reload=True, **entry):
     config.write_text(config.read_text() + "\n[[repos]]\n" + "".join(f"{key.replace('__', '.')} = {json.dumps(value)}\n" for key, value in entry.items()))
     if reload:
         fixture.do("config.reload")
+
+
+@contextmanager
+def without_repos(fixture):
+    """The settings have no entry of [[repos]] meanwhile."""
+    config = fixture.folder / "overseer.toml"
+    whole = config.read_text()
+    config.write_text(whole[:whole.index("\n[[repos]]")])
+    fixture.do("config.reload")
+    yield
+    config.write_text(whole)
+    fixture.do("config.reload")
 
 
 def fixture_two(name, act="echo made >made", go=True, **rows):
@@ -141,6 +154,33 @@ def each_has_its_own_lane():
 
 
 @check
+def one_that_goes_away_while_it_lands():
+    """A slot of the lane is returned to the lane that gave it, although the repository left the settings meanwhile: the next work lands at once."""
+    fixture = fixture_two("slot", act="echo made >made; cat /proc/sys/kernel/random/uuid >its", go=False)
+    try:
+        go, began = fixture.folder / "push", fixture.folder / "pushed"
+        hook = fixture.core / ".git/hooks/pre-receive"
+        hook.write_text(f"#!/bin/sh\ntouch '{began}'\nwhile [ ! -e '{go}' ]; do sleep 0.1; done\n")
+        hook.chmod(0o755)
+        config = fixture.folder / "overseer.toml"
+        config.write_text(config.read_text() + "landing.hooks = true\n")
+        fixture.do("config.reload")
+        goals = [goal_in(fixture, "core") for _ in range(2)]
+        agents_go(fixture)
+        fixture.wait("one is being pushed", began.exists)
+        fixture.wait("the other waits", lambda: fixture.do("lane.show", repo="core")["count"] == 2)
+        with without_repos(fixture):
+            go.touch()
+            fixture.wait("one has landed", lambda: any(fixture.records(goal, "work.landed") for goal in goals))
+            time.sleep(1)
+        fixture.wait("both have landed", lambda: all(fixture.records(goal, "work.landed") for goal in goals) or any(
+            fixture.do("question.answer", question=asked["questionId"], goal=goal, answer="a") for goal in goals if (asked := question_of(fixture, goal))) and False)
+        assert git(fixture.core, "rev-list", "--count", "trunk") == "3"
+    finally:
+        fixture.close()
+
+
+@check
 def init_adds_and_keeps():
     """U4: `init` in a second repository adds lines to the file and changes none; work that runs in the first one lands there."""
     fixture = fixture_make("repositories-init", landing={"how": "rebase"})
@@ -182,17 +222,14 @@ def one_that_goes_away():
     try:
         goal = goal_in(fixture, "core")
         fixture.wait("it has begun", lambda: tree_of(fixture, goal))
-        config = fixture.folder / "overseer.toml"
-        whole = config.read_text()
-        config.write_text(whole[:whole.index("\n[[repos]]")])
-        fixture.do("config.reload")
-        agents_go(fixture)
-        asked = fixture.wait("a person is asked", lambda: question_of(fixture, goal))
-        assert str(fixture.core) in json.dumps(fixture.do("goal.show", goal=goal)), asked
-        assert git(fixture.core, "rev-list", "--count", "trunk") == "1" and git(fixture.repo, "rev-list", "--count", "main") == "1"
-        assert "made" in fixture.do("work.diff", goal=goal, worktree=True)["diff"]
-        config.write_text(whole)
-        fixture.do("config.reload")
+        assert fixture.do("goal.show", goal=goal)["repo"] == "core"
+        with without_repos(fixture):
+            assert "repo" not in fixture.do("goal.show", goal=goal)
+            agents_go(fixture)
+            asked = fixture.wait("a person is asked", lambda: question_of(fixture, goal))
+            assert str(fixture.core) in json.dumps(fixture.do("goal.show", goal=goal)), asked
+            assert git(fixture.core, "rev-list", "--count", "trunk") == "1" and git(fixture.repo, "rev-list", "--count", "main") == "1"
+            assert "made" in fixture.do("work.diff", goal=goal, worktree=True)["diff"]
         fixture.do("question.answer", question=asked["questionId"], goal=goal, answer="a")
         landed(fixture, goal)
         assert git(fixture.core, "show", "trunk:made") == "made"
@@ -207,16 +244,11 @@ def one_that_goes_away_before_it_lands():
     try:
         goal = goal_in(fixture, "core")
         asked = fixture.wait("it waits for a person", lambda: question_of(fixture, goal))
-        config = fixture.folder / "overseer.toml"
-        whole = config.read_text()
-        config.write_text(whole[:whole.index("\n[[repos]]")])
-        fixture.do("config.reload")
-        fixture.do("question.approve", question=asked["questionId"], goal=goal)
-        again = fixture.wait("it is asked what to do", lambda: (found := question_of(fixture, goal)) and found["questionId"] != asked["questionId"] and found)
-        assert str(fixture.core) in json.dumps(fixture.do("goal.show", goal=goal)["records"]), again
-        assert fixture.do("goal.show", goal=goal)["status"] == "active" and git(fixture.core, "rev-list", "--count", "trunk") == "1"
-        config.write_text(whole)
-        fixture.do("config.reload")
+        with without_repos(fixture):
+            fixture.do("question.approve", question=asked["questionId"], goal=goal)
+            again = fixture.wait("it is asked what to do", lambda: (found := question_of(fixture, goal)) and found["questionId"] != asked["questionId"] and found)
+            assert str(fixture.core) in json.dumps(fixture.do("goal.show", goal=goal)["records"]), again
+            assert fixture.do("goal.show", goal=goal)["status"] == "active" and git(fixture.core, "rev-list", "--count", "trunk") == "1"
         fixture.do("question.answer", question=again["questionId"], goal=goal, answer="a")
         landed(fixture, goal)
         assert git(fixture.core, "show", "trunk:made") == "made"
@@ -288,19 +320,36 @@ def init_beside_others():
 
 
 @check
+def init_again_in_the_first():
+    """`init` in the repository of [repo] changes its settings and keeps the entries of [[repos]]."""
+    fixture = fixture_two("again", go=False)
+    try:
+        config = fixture.folder / "overseer.toml"
+        entry = config.read_text()[config.read_text().index("[[repos]]"):]
+        overseer(fixture, "init", "--yes", "--test-command", "test -f other", folder=fixture.repo)
+        assert entry.strip() in config.read_text() and "test -f other" in config.read_text(), config.read_text()
+        overseer(fixture, "config", "check")
+    finally:
+        fixture.close()
+
+
+@check
 def settings_that_contradict():
     """Entries without a path or name, with an odd name, with a name or path of another one: each is refused with what to do."""
     fixture = fixture_make("repositories-settings")
     try:
-        for entry, says in (({"name": "a"}, "path"), ({"path": "/x"}, "name"), ({"name": "a/b", "path": "/x"}, "characters"),
+        for *entries, says in (({"name": "a"}, "path"), ({"path": "/x"}, "name"), ({"name": "a/b", "path": "/x"}, "characters"),
                             ({"name": "none", "path": "/x"}, "no repository"), ({"name": "repo", "path": "/x"}, "same name"),
                             ({"name": "a", "path": str(fixture.repo)}, "repo.path"), ({"name": "a", "path": "/x", "landing.forge": "nothing"}, "forge"),
                             ({"name": "a", "path": "/x", "verify.colour": "red"}, "colour"),
-                            ({"name": "a", "path": "/x", "ports": 10}, "ports")):
+                            ({"name": "a", "path": "/x", "ports": 10}, "ports"),
+                            ({"name": "a", "path": "/x"}, {"name": "b", "path": "/x"}, "same path"),
+                            ({"name": "a", "path": "/x"}, {"name": "a", "path": "/y"}, "two repos")):
             file = fixture.folder / "odd.toml"
-            file.write_text((fixture.folder / "overseer.toml").read_text() + "\n[[repos]]\n" + "".join(f"{k} = {json.dumps(v)}\n" for k, v in entry.items()))
+            file.write_text((fixture.folder / "overseer.toml").read_text() + "".join(
+                "\n[[repos]]\n" + "".join(f"{k} = {json.dumps(v)}\n" for k, v in entry.items()) for entry in entries))
             done = subprocess.run([str(BUILD / "overseer"), "config", "check", str(file)], capture_output=True, text=True)
-            assert done.returncode != 0 and says in done.stdout + done.stderr, (entry, done.stdout, done.stderr)
+            assert done.returncode != 0 and says in done.stdout + done.stderr, (entries, done.stdout, done.stderr)
     finally:
         fixture.close()
 

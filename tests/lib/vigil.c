@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Simulates a whole fleet that supervises its agents. */
 #include "lib/vigil.h"
+#include "model/repository.h"
 
 #include <stdarg.h>
 #include <stdlib.h>

@@ -1,4 +1,4 @@
-story "A nudge goes to its agent alone: no person hears of it" proves ASSIGN-18
+story "A nudge goes to its agent only; no message is sent to people" proves ASSIGN-18
 fleet 1 hosts, lease 4m
 policy idle-after 15m, max-retries 2, backoff 2m..30m, min-resend 5m, planner none, reassign forbidden
 channels desk desktop

@@ -3,7 +3,7 @@ fleet 1 hosts, lease 4m
 policy idle-after 15m
 goal g1 with task T1, assigned to auto-1
 at 15m  expect nudge auto-1 #1
-somebody else writes to auto-1 "are you there?"
+another sender writes to auto-1 "are you there?"
 at 18m  expect assignment of T1 stalled
 at 22m  expect nudge auto-1 #2
 # what must not happen

@@ -2,7 +2,7 @@ story "An unknown outcome is not recorded as a success, and nothing is sent a se
 fleet 1 hosts, lease 4m
 policy idle-after 15m, reassign allowed
 agents auto-1, auto-2
-nobody can see anybody
+no agent can be observed
 the receipt of the next words is lost
 goal g1 with task T1, assigned to auto-1
 at 10m  expect auto-1 was started 1 times

@@ -4,7 +4,7 @@ policy idle-after 15m, max-retries 1, undo-for 0s
 goal g1 with task T1, assigned to auto-1
 at 5m    auto-1 is silent
 at 100m  expect g1 asks 1 questions
-at 101m  nobody can see auto-1
+at 101m  auto-1 cannot be observed
 at 102m  auto-1 works
 at 103m  the person answers g1 with "1"
 at 103m  expect auto-1 was stopped 0 times

@@ -5,7 +5,7 @@ agents auto-1, auto-2
 goal g1 with task T1, assigned to auto-1
 at 5m    auto-1 opens a tool
 at 66m   expect nudge auto-1 #1
-auto-1 is seen only by whoever goes to see
+auto-1 is observed only by a look
 at 67m   crash host 1
 at 130m  start host 1
 at 180m  expect auto-1 was stopped 0 times

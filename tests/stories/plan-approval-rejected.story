@@ -2,7 +2,7 @@ story "A proposed plan that is declined leaves the old one as it is"
 fleet 1 hosts, lease 4s
 plans need approval
 goal g1
-# a person's own plan needs nobody else
+# a person's own plan needs no other person
 g1 is planned as "P1(T1)"
 expect the plan of g1 has version 1
 g1 is planned as "P1(T1 T2 T3)" by the overseer

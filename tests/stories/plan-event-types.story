@@ -7,10 +7,10 @@ T1 of g1 is done because "checked"
 expect the last records of g1 to be "work.done plan.updated work.started"
 expect the last plan.updated of g1 says why task_completed
 expect the last plan.updated of g1 says node T1
-somebody asks to review the plan of g1 because "T2 is not needed" by agent a7
+a review is requested of the plan of g1 because "T2 is not needed" by agent a7
 expect the last records of g1 to be "plan.review_needed"
 expect the last plan.review_needed of g1 says actor a7
-somebody asks to review the plan of g1 because "I mean it" by agent a8
+a review is requested of the plan of g1 because "I mean it" by agent a8
 # it is asked once
 expect g1 has 1 plan.review_needed records
 crash host 1

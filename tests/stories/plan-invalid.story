@@ -12,7 +12,7 @@ g1 is planned as "P1(T1(S1) T2<T2)"
 expect the answer about g1 is E_INVALID_PLAN
 g1 is planned as "P1(T1(S1) T1)"
 expect the answer about g1 is E_INVALID_PLAN
-# nobody could check it
+# it could not be checked
 g1 is planned as "P1(T1(S1) T2!)"
 expect the answer about g1 is E_INVALID_PLAN
 # a node keeps its tier

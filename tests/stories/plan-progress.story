@@ -15,7 +15,7 @@ S3 of g1 is done because "checked"
 S4 of g1 is done because "checked"
 expect T1 of g1 is 100 percent done
 expect g1 is 42 percent done
-# a task that somebody calls done is done as a whole
+# a task that a person calls done is done as a whole
 T2 of g1 is done because "bought instead"
 expect g1 is 100 percent done
 expect g1 has status completed

@@ -7,7 +7,7 @@ goal g2 with task T2, assigned to auto-2
 goal g3 with task T3, assigned to auto-3
 goal g4 with task T4, assigned to auto-4
 auto-1 opens a tool
-auto-2 shows a dialog that nobody reports
+auto-2 shows a dialog that no hook reports
 the window of auto-3 is 100 percent full
 auto-4 works
 at 30m  expect the last agent.seen of g1 says to slow shows TICK-07.c

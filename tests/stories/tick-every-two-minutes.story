@@ -4,7 +4,7 @@ agents auto-1, auto-2
 policy idle-after 15m, tick-every 2m, max-restarts 2, reassign forbidden
 goal g1 with task T1, assigned to auto-1
 goal g2 with task T2, assigned to auto-2
-nobody can see auto-1
+auto-1 cannot be observed
 auto-2 works
 at 14m  expect g1 has 0 agent.seen records
 at 15m  expect g1 has 2 agent.seen records

@@ -7,7 +7,7 @@ expect T1 of g1 is queued
 S2 of g1 is cancelled
 expect the plan of g1 to be "P1 cancelled, T1 cancelled, S1 cancelled, S2 cancelled"
 expect the last records of g1 to be "work.cancelled work.cancelled work.cancelled plan.review_needed"
-# nobody calls that done
+# cancelled children are not done
 expect g1 has status active
 expect g1 is "needs you"
 crash host 1

@@ -1215,7 +1215,7 @@ static void everybody_is_answered(void) {
                                                  .effect = admission.goal.effects.open[0].n}));
         time_goes_on(MINUTES(30));
     }
-    check(false, "somebody has no answer");
+    check(false, "an ask has no answer");
 }
 
 static void any_policy(uint64_t seed) {

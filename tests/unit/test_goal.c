@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Tests the rules of goals: who may pause, complete, cancel and archive them, and their definition. */
+#include "model/repository.h"
 #include "play.h"
 
 static struct play game;

@@ -150,6 +150,25 @@ static void test_rows(void **state) {
 }
 
 /* A shown setting can be written into a file, and reads back the same. */
+/* A row of [[repos]] that is not of the repository alone inherits a setting, and has its default and range. */
+static void test_repositories_inherit(void **state) {
+    (void)state;
+    const struct setting_list *list = &SETTING_LIST[LIST_REPOS];
+    uint32_t inherited = 0;
+    for (size_t i = 0; i < list->count; i++) {
+        const struct setting *row = &list->rows[i], *from = repository_inherits(row);
+        check((from == NULL) == ((row->flags & SETTING_OWN) != 0), "%s", row->name);
+        if (!from)
+            continue;
+        inherited++;
+        check(row->type == from->type && row->names == from->names, "%s", row->name);
+        check(row->least >= from->least && row->most <= from->most, "%s: range", row->name);
+        check(row->type == SETTING_TEXTS || strcmp(row->fallback, from->fallback) == 0,
+              "%s: default %s", row->name, row->fallback);
+    }
+    check(inherited == 9, "%u rows are inherited", inherited);
+}
+
 static void test_shown_is_written(void **state) {
     (void)state;
     struct settings *settings = load("[verify]\ncommand = \"say \\\"a\\\\b\\\"\\n\"\n"
@@ -504,13 +523,21 @@ static void test_policy(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_spans),        cmocka_unit_test(test_defaults),
-        cmocka_unit_test(test_rows),         cmocka_unit_test(test_shown_is_written),
-        cmocka_unit_test(test_absent),       cmocka_unit_test(test_each_layer_wins),
-        cmocka_unit_test(test_aliases),      cmocka_unit_test(test_older_files),
-        cmocka_unit_test(test_agents),       cmocka_unit_test(test_channels),
-        cmocka_unit_test(test_broken_files), cmocka_unit_test(test_many_problems),
-        cmocka_unit_test(test_example),      cmocka_unit_test(test_policy),
+        cmocka_unit_test(test_spans),
+        cmocka_unit_test(test_defaults),
+        cmocka_unit_test(test_repositories_inherit),
+        cmocka_unit_test(test_rows),
+        cmocka_unit_test(test_shown_is_written),
+        cmocka_unit_test(test_absent),
+        cmocka_unit_test(test_each_layer_wins),
+        cmocka_unit_test(test_aliases),
+        cmocka_unit_test(test_older_files),
+        cmocka_unit_test(test_agents),
+        cmocka_unit_test(test_channels),
+        cmocka_unit_test(test_broken_files),
+        cmocka_unit_test(test_many_problems),
+        cmocka_unit_test(test_example),
+        cmocka_unit_test(test_policy),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

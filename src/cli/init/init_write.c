@@ -6,7 +6,6 @@
 #include "base/memory.h"
 #include "config/config.h"
 
-#include <ctype.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
@@ -68,7 +67,7 @@ static void name_make(struct init *init, const struct settings *old) {
     const char *last = strrchr(init->folder, '/');
     snprintf(plain, sizeof plain, "%s", last && last[1] ? last + 1 : "repository");
     for (char *at = plain; *at; at++)
-        if (!isalnum((unsigned char)*at) && !strchr("._-", *at))
+        if (!repository_name_has(*at))
             *at = '-';
     snprintf(init->name, sizeof init->name, "%s", plain);
     for (unsigned n = 2; name_is_taken(old, init->name); n++)

@@ -223,7 +223,8 @@ enum {
     SETTING_AT_START = 2, /* a reload does not change it */
     SETTING_HIDDEN = 4,   /* never shown */
     SETTING_PATH = 8,     /* a leading ~/ is the home folder */
-    SETTING_PATTERN = 16  /* of a secret: see secret.h */
+    SETTING_PATTERN = 16, /* of a secret: see secret.h */
+    SETTING_OWN = 32      /* of one repository alone: an entry of [[repos]] does not inherit it */
 };
 
 struct setting {
@@ -339,6 +340,10 @@ bool settings_repository(const struct settings *settings, uint64_t key, struct r
 /* Gives an entry of [[repos]] the value of [repo], [verify] or [landing] for a row that it does not have. */
 void repository_inherit(const struct settings *settings, struct repo_setting *entry,
                         const struct setting *row, struct arena *arena);
+/* The setting whose value a row of [[repos]] inherits; NULL: it inherits none. */
+const struct setting *repository_inherits(const struct setting *row);
+/* May the name of a repository contain this character? */
+bool repository_name_has(char character);
 
 /* The first contradiction between settings, as a sentence, or NULL. */
 const char *settings_broken(const struct settings *settings);

@@ -2,6 +2,7 @@
 /* Derives the policy that decisions see from the settings. Every field of a policy comes from settings that are marked
  * as part of it, so that a policy can be read back from its stored text. */
 #include "model/policy.h"
+#include "model/repository.h"
 #include "model/setting/setting.h"
 
 static struct str joined(const struct texts *texts, struct arena *arena) {
@@ -114,8 +115,8 @@ static void rows_take(const struct settings *settings, struct policy *policy) {
 }
 
 /* A repository that is a local path is a different repository on each host. */
-static struct policy_repository repository_take(const struct settings *settings,
-                                                const struct repo_setting *from) {
+static struct policy_repository repository_row(const struct settings *settings,
+                                               const struct repo_setting *from) {
     bool there = from->path.len > 0;
     struct policy_repository row = {.checks = {.by_person = settings->supervision.verify_by_person,
                                                .configured = there && from->verify.command.len > 0,
@@ -124,22 +125,22 @@ static struct policy_repository repository_take(const struct settings *settings,
                                     .landing = {.automatic = there && from->landing.how != LAND_NOT,
                                                 .workspace_local = there && from->path.at[0] == '/',
                                                 .rechecks = (uint32_t)from->landing.rechecks}};
-    struct hash hash = sha256(from->path);
-    for (size_t i = 0; there && i < sizeof row.landing.workspace; i++)
-        row.landing.workspace |= (uint64_t)hash.bytes[i] << (8 * i);
+    struct hash source = sha256(from->path);
+    if (there)
+        row.landing.workspace = le_get((const char *)source.bytes, 8);
     return row;
 }
 
 static void repositories_take(const struct settings *settings, struct policy *policy,
                               struct arena *arena) {
     struct repo_setting first = settings_first_repository(settings);
-    struct policy_repository own = repository_take(settings, &first);
+    struct policy_repository own = repository_row(settings, &first);
     struct policy_repository *rows =
         arena_new(arena, struct policy_repository, settings->lists.repo_count + 1);
     policy->checks = own.checks;
     policy->landing = own.landing;
     for (uint32_t i = 0; i < settings->lists.repo_count; i++) {
-        rows[i] = repository_take(settings, &settings->lists.repos[i]);
+        rows[i] = repository_row(settings, &settings->lists.repos[i]);
         rows[i].key = repository_key(settings->lists.repos[i].name);
     }
     policy->repositories.at = rows;

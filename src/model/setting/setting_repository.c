@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Finds the settings of a repository: that of [repo], or an entry of [[repos]]. */
-#include "model/policy.h"
+#include "model/repository.h"
 #include "model/setting/setting.h"
 
 /* Its name is the last part of its path. */
@@ -36,17 +36,10 @@ bool settings_repository(const struct settings *settings, uint64_t key, struct r
     return false;
 }
 
-/* The setting that stands for a missing one: verify.within for verify.within, repo.default_branch for
- * default_branch. */
-static const struct setting *setting_above(const struct setting *row) {
-    static const struct str OWN[] = {
-        STR("name"),           STR("path"),           STR("setup"),        STR("on_worktree_ready"),
-        STR("verify.command"), STR("landing.remote"), STR("landing.forge")};
+/* verify.within for verify.within, repo.default_branch for default_branch. */
+const struct setting *repository_inherits(const struct setting *row) {
     static const struct str REPO = STR("repo.");
-    for (size_t i = 0; i < count_of(OWN); i++)
-        if (str_equal(str_of(row->name), OWN[i]))
-            return NULL;
-    for (size_t i = 0; i < SETTING_COUNT; i++) {
+    for (size_t i = 0; i < SETTING_COUNT && !(row->flags & SETTING_OWN); i++) {
         struct str name = str_of(SETTINGS[i].name);
         if (str_begins(name, REPO))
             name = (struct str){name.at + REPO.len, name.len - REPO.len};
@@ -58,7 +51,13 @@ static const struct setting *setting_above(const struct setting *row) {
 
 void repository_inherit(const struct settings *settings, struct repo_setting *entry,
                         const struct setting *row, struct arena *arena) {
-    const struct setting *above = setting_above(row);
-    if (above)
-        setting_give(entry, row, settings, above, arena);
+    const struct setting *from = repository_inherits(row);
+    if (from)
+        setting_give(entry, row, settings, from, arena);
+}
+
+bool repository_name_has(char character) {
+    return (character >= 'a' && character <= 'z') || (character >= 'A' && character <= 'Z') ||
+           (character >= '0' && character <= '9') || character == '.' || character == '_' ||
+           character == '-';
 }

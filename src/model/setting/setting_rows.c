@@ -57,7 +57,7 @@ const struct names ORIGIN_NAMES = NAMES_OF(ORIGIN);
 #define DECIDES(part, section, kind, key, member, number, fallback, least, most, text) \
     DECIDES_##kind(#section "." #key, section.key, fallback, least, most, text)
 
-enum { P = SETTING_POLICY, START = SETTING_AT_START };
+enum { P = SETTING_POLICY, START = SETTING_AT_START, OWN = SETTING_OWN };
 
 const struct setting SETTINGS[] = {
 
@@ -405,19 +405,20 @@ static const struct setting PRICE_SETTINGS[] = {
     CHECKED("out", out, P, "output", money_wrong, "price of a million output tokens"),
 };
 
-/* A row without a value in the file has that of [repo], [verify] or [landing], except those that belong to one repository
- * alone: repository_inherit(). */
+/* A row without a value in the file has that of [repo], [verify] or [landing], unless it is OWN: repository_inherit(). Its
+ * default and its range are those of the setting that it inherits: test_setting.c. */
 #undef AT
 #define AT(member) offsetof(struct repo_setting, member)
 static const struct setting REPO_SETTINGS[] = {
-    TEXT("name", name, "", P, "", "its name, as in overseer run --repo NAME"),
-    TEXT("path", path, "", P, "", "a folder on this host or a URL that git accepts"),
+    TEXT("name", name, "", P | OWN, "", "its name, as in overseer run --repo NAME"),
+    TEXT("path", path, "", P | OWN, "", "a folder on this host or a URL that git accepts"),
     TEXT("default_branch", default_branch, "main", P, "branch",
          "the branch that work lands on; without it: as repo.default_branch says"),
-    TEXT("setup", setup, "", P, "", "repo.setup for this repository"),
-    TEXT("on_worktree_ready", on_worktree_ready, "", 0, "",
+    TEXT("setup", setup, "", P | OWN, "", "repo.setup for this repository"),
+    TEXT("on_worktree_ready", on_worktree_ready, "", OWN, "",
          "repo.on_worktree_ready for this repository"),
-    TEXT("verify.command", verify.command, "", P, "verify", "verify.command for this repository"),
+    TEXT("verify.command", verify.command, "", P | OWN, "verify",
+         "verify.command for this repository"),
     SPAN("verify.within", verify.within, "30m", SECONDS(1), DAYS(1), P, "",
          "verify.within for this repository; without it: as verify.within says"),
     NUMBER("verify.rounds", verify.rounds, "3", 0, 100, P, "",
@@ -430,8 +431,8 @@ static const struct setting REPO_SETTINGS[] = {
            "verify.network for this repository; without it: as verify.network says"),
     CHOICE("landing.how", landing.how, "pr", LANDING_NAMES, P, "land",
            "landing.how for this repository; without it: as landing.how says"),
-    TEXT("landing.forge", landing.forge, "", 0, "", "landing.forge for this repository"),
-    TEXT("landing.remote", landing.remote, "", 0, "", "landing.remote for this repository"),
+    TEXT("landing.forge", landing.forge, "", OWN, "", "landing.forge for this repository"),
+    TEXT("landing.remote", landing.remote, "", OWN, "", "landing.remote for this repository"),
     NUMBER("landing.rechecks", landing.rechecks, "5", 0, 100, P, "",
            "landing.rechecks for this repository; without it: as landing.rechecks says"),
     FLAG("landing.hooks", landing.hooks, "false", 0, "",

@@ -3,7 +3,7 @@ fleet 1 hosts, lease 4m
 policy idle-after 15m, checks yes, lands no
 goal g1 with task T1, assigned to auto-1
 checks say failed
-at 4m   somebody attaches to auto-1
+at 4m   a person attaches to auto-1
 at 5m   auto-1 says done with commit abc
 at 8m   expect auto-1 was sent failed 0 times
 expect g1 asks 1 questions

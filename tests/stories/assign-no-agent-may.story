@@ -1,6 +1,6 @@
 story "Work that no agent may do is asked about, and begins once one may" proves POLICY-01 ASSIGN-20
 fleet 1 hosts, lease 4m
-policy idle-after 15m, undo-for 0s, allow-agents somebody-else
+policy idle-after 15m, undo-for 0s, allow-agents another-agent
 agents auto-1
 goal g1 with task T1
 at 1m   expect question g1 "no agent may work on it"
