@@ -15,6 +15,7 @@ from care import fixture_make, git, main, tree_of
 from landing import AGENT, question_of
 from world import BUILD
 
+MOST = 64  # entries of [[repos]]
 CHECKS = []
 
 
@@ -314,6 +315,10 @@ def init_beside_others():
         other = repository_make(fixture.folder / "another")
         overseer(fixture, "init", "--test-command", "true", folder=other, fails=True)
         assert config.read_text() == added + "[[repos]]\nname = 7\n" and not (fixture.folder / "overseer.toml.new").exists()
+        full = added + "".join(f'[[repos]]\nname = "r{n}"\npath = "/r{n}"\n' for n in range(MOST - added.count("[[repos]]")))
+        config.write_text(full)
+        told = overseer(fixture, "init", "--yes", "--test-command", "true", folder=other, fails=True)
+        assert str(MOST) in told and "Nothing was changed" in told and config.read_text() == full, told
         config.write_text(added)
     finally:
         fixture.close()

@@ -13,8 +13,6 @@ void run_begin(struct sqlite_run *run, enum sql sql) {
     if (!*statement) {
         char text[SQL_TEXT];
         sqlite_text(sql, text);
-        if (run->store->older)
-            sqlite_text_older(text, run->store->older);
         run->code = sqlite3_prepare_v3(run->store->db, text, -1, SQLITE_PREPARE_PERSISTENT,
                                        statement, NULL);
     }

@@ -94,8 +94,6 @@ int sqlite_schema_look(struct sqlite_store *store) {
 int sqlite_schema(struct sqlite_store *store) {
     struct schema_mark mark;
     int code = schema_check(store, &mark);
-    if (!code && store->read_only)
-        store->older = mark.version < SCHEMA_VERSION ? mark.version : 0;
     if (code || mark.version >= SCHEMA_VERSION || store->read_only)
         return code;
     code = sqlite3_exec(store->db, "BEGIN IMMEDIATE", NULL, NULL, NULL);

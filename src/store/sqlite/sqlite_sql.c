@@ -276,18 +276,6 @@ const char *sqlite_complete(const char *form, const char *part, char text[SQL_TE
     return text;
 }
 
-void sqlite_text_older(char text[SQL_TEXT], uint32_t version) {
-    static const struct {
-        const char *column;
-        uint32_t since;
-    } ADDED[] = {{"v.ended_at", 5}, {"v.repository", 7}};
-    for (size_t i = 0; i < count_of(ADDED); i++)
-        for (char *at = text; version < ADDED[i].since && (at = strstr(at, ADDED[i].column));) {
-            memset(at, ' ', strlen(ADDED[i].column));
-            *at = '0';
-        }
-}
-
 static const char *add_text(enum store_table table, char text[SQL_TEXT]) {
     char names[SQL_TEXT / 3], marks[SQL_TEXT / 3];
     int len = snprintf(text, SQL_TEXT, "INSERT OR IGNORE INTO %s (%s) VALUES (%s)",

@@ -111,8 +111,6 @@ struct sqlite_store {
     char *path, *vfs;
     int busy_ms;
     bool inline_checkpoints, read_only, keeps_log;
-    uint32_t
-        older; /* version of its tables, if they are read as an earlier build left them; 0: ours */
     struct instance_state instance;
     bool broken; /* the connection cannot be trusted: open a new one first */
     sqlite3 *db;
@@ -127,8 +125,6 @@ enum { SQL_TEXT = 2048 };
 
 /* The text of a statement with its @ words replaced: the columns of goal_view, the table of a kind of part. */
 const char *sqlite_text(enum sql sql, char text[SQL_TEXT]);
-/* Reads 0 for columns of goal_view that tables of this version do not have. */
-void sqlite_text_older(char text[SQL_TEXT], uint32_t version);
 const char *sqlite_complete(const char *form, const char *part, char text[SQL_TEXT]);
 
 /* ---- sqlite_schema.c ---- */
