@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Twenty-three bugs that a build can plant on purpose (-DPLANTED=…), to show that the explorer and the simulator find
+/* Twenty-five bugs that a build can plant on purpose (-DPLANTED=…), to show that the explorer and the simulator find
  * them. Ordinary builds plant none. */
 #pragma once
 
@@ -32,8 +32,10 @@
 #define PLANTED_NOTES_UNREAD \
     21 /* P14: an effect that a host had claimed counts as not begun, whatever the host has noted */
 
-#define PLANTED_EFFECT_ANYWHERE 22 /* an effect does not name the repository of its goal */
-#define PLANTED_LANE_FOR_ALL 23    /* the work of every repository waits in one lane */
+#define PLANTED_EFFECT_ANYWHERE 22   /* an effect does not name the repository of its goal */
+#define PLANTED_LANE_FOR_ALL 23      /* the work of every repository waits in one lane */
+#define PLANTED_NUMBER_TWICE 24      /* P15: two goals get the same number for their names */
+#define PLANTED_NUMBERS_FORGOTTEN 25 /* P15: after a restore, numbers are given again */
 
 #ifndef PLANTED
 #define PLANTED PLANTED_NONE

@@ -261,9 +261,9 @@ static const struct command LOCAL[] = {
     {.words = "answer",
      .group = GROUP_MORE,
      .of = "question.answer",
-     .help = "Example: overseer answer Q1 b\n"
-             "Example: overseer answer Q1 keep --text \"until the release\"\n"
-             "Example: overseer answer Q1 b --same",
+     .help = "Example: overseer answer Q7.1 b\n"
+             "Example: overseer answer Q7.1 keep --text \"until the release\"\n"
+             "Example: overseer answer Q7.1 b --same",
      FLAGS(ANSWER),
      .run = answer_run},
     {.words = "approve", .group = GROUP_MORE, .of = "question.approve", .run = decide_run},

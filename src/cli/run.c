@@ -18,7 +18,7 @@ struct starting {
     struct tasks_read tasks;
     char (*goals)[64]; /* ids of the goals that were begun */
     char (*states)[32];
-    uint32_t begun, numbered;
+    uint32_t begun;
     int64_t until; /* 0: no time limit */
     json_t *started;
     char repo[LIMIT_AGENT + 1]; /* empty: that of [repo], or the only one */
@@ -109,26 +109,16 @@ static bool may_begin(struct starting *it) {
 
 /* ---- one task ---- */
 
-/* The number of the next free T: one more than the goals so far. */
-static uint32_t number_next(struct typed *typed) {
-    json_t *tally = typed_ask(typed, "goal.tally", json_object()), *count;
-    const char *display_state;
-    json_int_t all = 0;
-    json_object_foreach(tally, display_state, count) all += json_integer_value(count);
-    json_decref(tally);
-    return (uint32_t)all + 1;
-}
-
 static void tools_put(const struct typed *typed, const char *flag, json_t *node, const char *name) {
     json_t *list = json_object_get(typed->params, flag);
     if (list)
         json_object_set(node, name, list);
 }
 
-static json_t *plan_make(const struct typed *typed, uint32_t number, const struct task_new *new) {
-    char phase[16], task[16];
-    snprintf(phase, sizeof phase, "P%u", number);
-    snprintf(task, sizeof task, "T%u", number);
+/* The only task of a goal is called what the goal is called: T7. */
+static json_t *plan_make(const struct typed *typed, const char *task, const struct task_new *new) {
+    char phase[TASK_NAME];
+    snprintf(phase, sizeof phase, "P%s", task + 1);
     json_t *node =
         json_pack("{s:s, s:s, s:s, s:s, s:s, s:[s]}", "id", task, "parentId", phase, "tier", "task",
                   "name", new->title, "objective", new->text, "acceptanceCriteria", new->criterion);
@@ -147,8 +137,8 @@ static void key_make(char key[32]) {
     snprintf(key, 32, "run-%016llx", (unsigned long long)random);
 }
 
-static bool task_numbered(struct typed *typed, const struct task_new *new, uint32_t number,
-                          char goal[64]) {
+static bool task_named(struct typed *typed, const struct task_new *new, char goal[64],
+                       char name[TASK_NAME]) {
     char key[32];
     key_make(key);
     json_t *params = json_pack("{s:s, s:s}", "title", new->title, "key", key);
@@ -156,28 +146,27 @@ static bool task_numbered(struct typed *typed, const struct task_new *new, uint3
         json_object_set_new(params, "repo", json_string(new->repo));
     json_t *made = typed_ask(typed, "goal.create", params);
     snprintf(goal, 64, "%s", made ? text_of(made, "goalId") : "");
+    snprintf(name, TASK_NAME, "%s", made && *text_of(made, "name") ? text_of(made, "name") : "T1");
     json_t *plan = made ? typed_ask(typed, "plan.apply",
                                     json_pack("{s:s, s:o, s:s}", "goal", goal, "nodes",
-                                              plan_make(typed, number, new), "key", key))
+                                              plan_make(typed, name, new), "key", key))
                         : NULL;
     json_decref(made);
     json_decref(plan);
     return plan != NULL;
 }
 
-bool task_make(struct typed *typed, const struct task_new *task, char goal[64], char node[16]) {
+bool task_make(struct typed *typed, const struct task_new *task, char goal[64],
+               char name[TASK_NAME]) {
     char title[TITLE_MOST + 1];
-    uint32_t number = number_next(typed);
     struct task_new new = *task;
     snprintf(title, sizeof title, "%.*s", STR_ARG(str_cut_utf8(str_of(task->title), TITLE_MOST)));
     new.title = title;
-    snprintf(node, 16, "T%u", number);
-    return task_numbered(typed, &new, number, goal);
+    return task_named(typed, &new, goal, name);
 }
 
 static bool task_begin(struct starting *it, const char *text) {
-    char title[TITLE_MOST + 1], id[16];
-    uint32_t number = it->numbered++;
+    char title[TITLE_MOST + 1], id[TASK_NAME];
     struct str line = {text, strcspn(text, "\n")};
     snprintf(title, sizeof title, "%.*s", STR_ARG(str_cut_utf8(line, TITLE_MOST)));
     struct task_new new = {.title = title,
@@ -186,10 +175,9 @@ static bool task_begin(struct starting *it, const char *text) {
                            .repo = it->repo,
                            .criterion =
                                "it is done as asked, and the checks of the repository pass"};
-    if (!task_numbered(it->typed, &new, number, it->goals[it->begun]))
+    if (!task_named(it->typed, &new, it->goals[it->begun], id))
         return false;
     snprintf(it->states[it->begun], sizeof *it->states, "working");
-    snprintf(id, sizeof id, "T%u", number);
     json_array_append_new(it->started, json_pack("{s:s, s:s, s:s}", "task", id, "goalId",
                                                  it->goals[it->begun], "title", title));
     if (!it->typed->as_json)
@@ -336,11 +324,9 @@ int run_run(struct typed *typed) {
         status = EXIT_TROUBLE;
     else if (!may_begin(&it))
         status = trouble_tell(&typed->trouble, typed->as_json);
-    else {
-        it.numbered = number_next(typed);
+    else
         status = all_begin(&it, at_once) ? begun_tell(&it)
                                          : trouble_tell(&typed->trouble, typed->as_json);
-    }
     json_decref(it.started);
     free(it.goals);
     free(it.states);

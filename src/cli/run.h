@@ -3,6 +3,7 @@
 #pragma once
 
 #include "cli/typed.h"
+#include "model/goal.h"
 
 #include <limits.h>
 
@@ -30,7 +31,8 @@ struct task_new {
     const char *criterion;
     const char *repo; /* its name; NULL: as the settings say */
 };
-bool task_make(struct typed *typed, const struct task_new *task, char goal[64], char node[16]);
+bool task_make(struct typed *typed, const struct task_new *task, char goal[64],
+               char name[TASK_NAME]);
 
 /* Starts the daemon if none answers. False: the user was told why not. (up.c) */
 bool daemon_ensure(struct typed *typed);

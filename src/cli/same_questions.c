@@ -4,11 +4,13 @@
 #include "cli/command.h"
 #include "cli/print/print.h"
 #include "cli/task.h"
+#include "model/goal.h"
 
 #include <jansson.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 enum { MOST = 100 }; /* settled at once at most: as many as the inbox shows */
 
@@ -49,16 +51,28 @@ static bool is_open(const json_t *item, bool questions) {
     return !*text_of(item, "questionId");
 }
 
-static bool is_meant(const struct typed *typed, const json_t *item, bool questions) {
-    const char *goal = typed_text(typed, "goal");
-    struct str id = str_of(text_of(item, "goalId")), with = str_of(goal ? goal : "");
+/* By its name, its id, or a prefix of that. */
+static bool goal_is_meant(const json_t *item, const char *goal) {
+    struct str id = str_of(text_of(item, "goalId")), with = str_of(goal);
     bool whole = str_begins(id, STR("goal_"));
     struct str bare = whole ? (struct str){id.at + 5, id.len - 5} : id;
-    bool there = str_begins(id, with) || str_begins(bare, with);
-    if (!questions)
-        return there;
-    return strcmp(text_of(item, "questionId"), typed_text(typed, "question")) == 0 &&
-           (!goal || there);
+    return str_begins(id, with) || str_begins(bare, with) ||
+           strcasecmp(text_of(item, "name"), goal) == 0;
+}
+
+static bool question_is_meant(const json_t *item, const char *question) {
+    struct question_name meant, has;
+    if (!question_name_parse(str_of(question), &meant) ||
+        !question_name_parse(str_of(text_of(item, "questionId")), &has))
+        return false;
+    bool whole = meant.number || meant.host; /* otherwise it is named together with its goal */
+    return meant.n == has.n && (!whole || (meant.number == has.number && meant.host == has.host));
+}
+
+static bool is_meant(const struct typed *typed, const json_t *item, bool questions) {
+    const char *goal = typed_text(typed, "goal");
+    bool there = goal_is_meant(item, goal ? goal : "");
+    return questions ? question_is_meant(item, typed_text(typed, "question")) && there : there;
 }
 
 /* The item that was named; NULL: it is not waiting. */

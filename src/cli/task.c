@@ -31,7 +31,8 @@ static bool is_goal(const char *what) {
 }
 
 static bool is_question(const char *what) {
-    return (*what == 'Q' || *what == 'q') && isdigit((unsigned char)what[what[1] == '_' ? 2 : 1]);
+    struct question_name name;
+    return question_name_parse(str_of(what), &name);
 }
 
 bool task_find(struct typed *typed, const char *what, struct task_meant *ret) {

@@ -109,10 +109,18 @@ static void system_go_on(struct deciding *d) {
         admission_go_on(d);
 }
 
+/* People call a goal by its number. A goal of an earlier build gets one with its next change. */
+static void number_give(struct deciding *d) {
+    struct goal *goal = &d->decision->goal;
+    if (goal->kind.number == 0 && !goal->kind.admission && d->world->level >= LEVEL_NAMES)
+        goal->kind.number = d->signal->number;
+}
+
 /* Common to every change: assigns work, raises the version, sets the times and when it is due, and checks the result. */
 static void finish(struct deciding *d) {
     struct goal *goal = &d->decision->goal;
     must(d->decision->record_count > 0);
+    number_give(d);
     if (!goal->quarantined && !goal->kind.admission)
         staff(d);
     if (!goal->quarantined && goal->kind.admission)

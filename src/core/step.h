@@ -14,7 +14,8 @@ enum {
     LEVEL_RETURN =
         6, /* below it a host of the fleet treats an effect that was claimed twice as damage */
     LEVEL_REPOSITORIES =
-        7 /* below it a host of the fleet would lose which repository a goal is in */
+        7,          /* below it a host of the fleet would lose which repository a goal is in */
+    LEVEL_NAMES = 8 /* below it a host of the fleet would lose the number of a goal's name */
 };
 
 struct world {

@@ -190,8 +190,10 @@ static json_t *written_json(const struct input *input) {
     goal_id_format(input->signal.goal, goal);
     if (input->forwarded)
         return json_pack("{s:s, s:b}", "goalId", goal, "forwarded", 1);
-    return json_pack("{s:s, s:I, s:I}", "goalId", goal, "version", (json_int_t)input->version,
-                     "seq", (json_int_t)input->seq);
+    json_t *written = json_pack("{s:s, s:I, s:I}", "goalId", goal, "version",
+                                (json_int_t)input->version, "seq", (json_int_t)input->seq);
+    goal_name_put(written, input->number);
+    return written;
 }
 
 json_t *call_result(struct call *call) {
@@ -633,6 +635,7 @@ static void named_begin(struct call *call) {
     call->lookup.request = (struct store_request){.verb = STORE_NAMED,
                                                   .first_id = call->op.args.goal_first,
                                                   .last_id = call->op.args.goal_last,
+                                                  .number = call->op.args.goal_number,
                                                   .limit = LIMIT_NAMED};
     lookup_begin(call, named_done);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Turns a batch of signals into one transaction, and resolves the batch if its outcome is not known.
  *
- *     begin ▸ load ▸ (adopt) ▸ decide ▸ commit ▸ (forward) ▸ end
+ *     begin ▸ load ▸ (adopt) ▸ (numbers) ▸ decide ▸ commit ▸ (forward) ▸ end
  *                                        │  ▲
  *                               unknown  ▼  │ not committed: the same batch again
  *                                      resolve ▸ recheck (committed: which goals were in it?)
@@ -11,6 +11,7 @@
 #include "ledger/decide.h"
 
 #include "base/planted.h"
+#include "core/step.h"
 #include "store/rows.h"
 
 #include <stdlib.h>
@@ -292,6 +293,33 @@ static void adopt_absorb(struct ledger *ledger, const struct store_answer *answe
         }
 }
 
+/* ---- numbers for names ---- */
+
+static bool group_lacks_number(const struct ledger *ledger, const struct group *group) {
+    if (group->forward || group->adopt)
+        return false;
+    if (group->exists)
+        return group->whole && !group->goal.kind.admission && group->goal.kind.number == 0;
+    for (uint32_t i = group->from; i < group->to; i++)
+        if (ledger->batch.inputs[i]->signal.kind == SIGNAL_GOAL_CREATE)
+            return true;
+    return false;
+}
+
+/* P15: false: enough are left for this batch. */
+static bool numbers_request(struct ledger *ledger) {
+    uint64_t wanted = 0, left = numbers_left(ledger);
+    for (uint32_t i = 0; i < ledger->batch.group_count && ledger->mark.level >= LEVEL_NAMES; i++)
+        wanted += group_lacks_number(ledger, &ledger->batch.groups[i]);
+    if (wanted <= left)
+        return false;
+    ledger->request.verb = STORE_NUMBERS;
+    ledger->request.number_from = ledger->numbers.next;
+    ledger->request.number_count =
+        wanted - left > LIMIT_NUMBERS ? (uint32_t)(wanted - left) : LIMIT_NUMBERS;
+    return true;
+}
+
 /* ---- release of acts and answers ---- */
 
 /* P13: this host does not repeat an act, whatever the store says: the store may have gone back to before it. A goal has
@@ -329,6 +357,7 @@ static void input_release(struct ledger *ledger, struct input *input, const stru
         SIGNAL_EFFECT_LOST) /* an effect that may be repeated still has to be done */
         ledger_meet_again(ledger, goal);
     input->version = goal->version;
+    input->number = goal->kind.number;
     input->seq = goal->records.seq;
     ledger_answer(ledger, input, input->error, input->why[0] ? input->why : NULL);
 }
@@ -397,6 +426,7 @@ static void commit_request(struct ledger *ledger) {
     ledger->request.commits = batch->commits + batch->from;
     ledger->request.commit_count = batch->to - batch->from;
     ledger->request.batch = batch->number = ledger->batch_number + 1;
+    ledger->request.number_next = ledger->numbers.next;
     plant_act_before_commit(ledger);
 }
 
@@ -628,11 +658,13 @@ void batch_request(struct ledger *ledger) {
     struct batch *batch = &ledger->batch;
     if (batch->stage == BATCH_LOAD && !load_request(ledger)) {
         ledger->request.verb = STORE_NOTHING;
-        batch_decide(ledger);
+        batch->stage = BATCH_NUMBERS;
     }
     if (batch->stage == BATCH_ADOPT && adopt_first(batch))
         adopt_request(ledger);
     else if (batch->stage == BATCH_ADOPT)
+        batch->stage = BATCH_NUMBERS;
+    if (batch->stage == BATCH_NUMBERS && !numbers_request(ledger))
         batch_decide(ledger);
     if (batch->stage == BATCH_COMMIT && batch->from == batch->commit_count)
         batch->stage = BATCH_FORWARD;
@@ -660,6 +692,14 @@ void batch_absorb(struct ledger *ledger, const struct store_answer *answer) {
             ledger_retry_later(ledger, answer);
         break;
     case BATCH_ADOPT: adopt_absorb(ledger, answer); break;
+    case BATCH_NUMBERS:
+        if (answer->outcome != STORE_DONE)
+            ledger_retry_later(ledger, answer);
+        else if (answer->held)
+            numbers_absorb(ledger, answer);
+        else
+            ledger_deposed(ledger);
+        break;
     case BATCH_COMMIT: commit_absorb(ledger, answer); break;
     case BATCH_RESOLVE: resolve_absorb(ledger, answer); break;
     case BATCH_RECHECK: recheck_absorb(ledger, answer); break;

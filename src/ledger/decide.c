@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "ledger/decide.h"
 
+#include "base/planted.h"
 #include "core/step.h"
 #include "store/rows.h"
 
@@ -60,6 +61,18 @@ static int64_t signal_time(const struct ledger *ledger, const struct input *inpu
     return at > now ? now : at > 0 ? at : 1;
 }
 
+/* P15: the next number of this host's block, for a goal that has none. A block of an earlier era is not used. */
+static uint64_t number_offer(const struct deliberation *d) {
+    const struct number_block *numbers = &d->ledger->numbers;
+    bool wanted = d->exists ? d->goal.kind.number == 0 && !d->goal.kind.admission : true;
+    return wanted && numbers_left(d->ledger) > 0 ? numbers->next : 0;
+}
+
+static void number_given(struct ledger *ledger, uint64_t number) {
+    if (number && number == ledger->numbers.next && !planted(NUMBER_TWICE))
+        ledger->numbers.next++;
+}
+
 /* NULL: the step broke an invariant, which ret_report describes. */
 static struct decision *step_guarded(struct deliberation *d, const struct input *input, bool seen,
                                      bool key_used, struct crash_guard_report *ret_report) {
@@ -74,6 +87,7 @@ static struct decision *step_guarded(struct deliberation *d, const struct input 
                           .clock_id = d->ledger->config.clock_id};
     struct signal signal = input->signal;
     signal.at = signal_time(d->ledger, input);
+    signal.number = number_offer(d);
     if (signal.kind == SIGNAL_GOAL_DUE && d->live.assignments.count > 0)
         signal.body = seen_now(d);
     struct stepping stepping = {&world, &signal, ledger_policy(d->ledger), d->arena, decision};
@@ -194,6 +208,8 @@ static void add_decision(struct deliberation *d, const struct decision *decision
         commit->title = decision->title;
     if (decision->tags)
         commit->tags = decision->tags;
+    if (decision->goal.kind.number != d->goal.kind.number)
+        number_given(d->ledger, decision->goal.kind.number);
     d->goal = decision->goal;
     if (!decision->goal.quarantined)
         d->live = decision->live;
@@ -341,8 +357,8 @@ static bool view_changed(const struct deliberation *d) {
     if (after->kind.admission)
         return false;
     return !d->group->exists || d->commit->title.len > 0 || d->commit->tags ||
-           before->quarantined != after->quarantined || before->status != after->status ||
-           before->priority != after->priority ||
+           d->commit->numbered || before->quarantined != after->quarantined ||
+           before->status != after->status || before->priority != after->priority ||
            before->progress.percent != after->progress.percent ||
            before->shown != goal_display_state(after) + 1;
 }
@@ -385,6 +401,7 @@ static void conclude(struct deliberation *d) {
     d->goal.version = commit->expected + 1;
     commit->goal = d->goal;
     d->ledger->batch.commit_lives[d->group->commit] = d->live;
+    commit->numbered = d->group->goal.kind.number != d->goal.kind.number;
     commit->view_changed = view_changed(d);
     if (commit->view_changed)
         d->goal.shown = commit->goal.shown = goal_display_state(&d->goal) + 1;

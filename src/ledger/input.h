@@ -41,8 +41,9 @@ struct input {
     /* the answer */
     enum error error;
     uint64_t version, seq;
-    bool forwarded; /* stored for the host that owns the goal */
-    bool key_used;  /* refused: its key names another request */
+    uint64_t number; /* of the goal's name; 0: it has none */
+    bool forwarded;  /* stored for the host that owns the goal */
+    bool key_used;   /* refused: its key names another request */
     char why[160];
 
     struct signal signal; /* its texts follow in the same block */

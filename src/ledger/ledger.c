@@ -185,6 +185,7 @@ static void join_absorb(struct ledger *ledger, const struct store_answer *answer
     ledger->self.epoch = answer->epoch;
     ledger->batch_number = answer->batch;
     order_heard(ledger, answer);
+    numbers_absorb(ledger, answer);
     join_known(ledger, answer);
     ledger->unrecorded = ledger->policies->text.len > 0 &&
                          !hash_equal(&answer->policy, &ledger_policy(ledger)->hash);

@@ -267,6 +267,23 @@ void ledger_deposed(struct ledger *ledger) {
     }
 }
 
+/* ---- numbers for names ---- */
+
+uint64_t numbers_left(const struct ledger *ledger) {
+    const struct number_block *numbers = &ledger->numbers;
+    return numbers->era >= ledger->mark.era && numbers->next < numbers->end
+               ? numbers->end - numbers->next
+               : 0;
+}
+
+/* A block of the row may begin below what this process has given: commits that failed left the row as it was. */
+void numbers_absorb(struct ledger *ledger, const struct store_answer *answer) {
+    uint64_t given = ledger->numbers.next;
+    ledger->numbers = answer->numbers;
+    if (ledger->numbers.next < given)
+        ledger->numbers.next = given;
+}
+
 /* ---- the turn ---- */
 
 void ledger_retry_later(struct ledger *ledger, const struct store_answer *answer) {

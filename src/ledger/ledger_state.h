@@ -21,6 +21,7 @@ enum batch_stage {
     BATCH_NONE,
     BATCH_LOAD,    /* goals that are not warm, and sources that may have been applied */
     BATCH_ADOPT,   /* goals whose owner is gone */
+    BATCH_NUMBERS, /* numbers for the names of goals, if too few are left */
     BATCH_COMMIT,  /* commits[from, to) */
     BATCH_RESOLVE, /* the outcome of that commit is unknown */
     BATCH_RECHECK, /* it was committed: which goals were in it? */
@@ -124,7 +125,8 @@ struct ledger {
     struct id read_after;
     struct id meet[LIMIT_BATCH_SIGNALS]; /* goals that were resumed: their effects are read again */
     uint32_t meet_count;
-    struct store_mark mark; /* era and level, as last reported by the store */
+    struct store_mark mark;      /* era and level, as last reported by the store */
+    struct number_block numbers; /* P15: for the names of goals */
 
     /* the claim of the number, before each join: host_claim.h */
     struct host_row claim; /* the row as it was read; epoch 0: there was none */
@@ -222,6 +224,8 @@ void lease_absorb_fence(struct ledger *ledger, const struct store_answer *answer
 void lease_adopt_failed(struct ledger *ledger, const struct store_answer *answer);
 void lease_meet_owned(struct ledger *ledger, const struct store_answer *answer);
 
+void numbers_absorb(struct ledger *ledger, const struct store_answer *answer);
+uint64_t numbers_left(const struct ledger *ledger); /* of those that may be given now */
 void ledger_repeats_free(struct act_list *list);
 bool ledger_acts_are_off(const struct ledger *ledger); /* no effect may be carried out now */
 void batch_end(struct ledger *ledger);

@@ -4,6 +4,8 @@
 
 #include "model/effect.h"
 
+#include <stdio.h>
+
 #define TEXT(name, number, member, cap, text) \
     { name, FIELD_TEXT, number, FIELD_OF(goal_text, member), cap, 0, NULL, text, 0, NULL }
 #define LIST(name, number, member, cap, text) \
@@ -91,6 +93,8 @@ static const struct field HOT[] = {
      "whether it is a workspace", 0, NULL},
     {"repository", FIELD_UINT, 39, FIELD_OF(goal, repository), 0, FIELD_HIDDEN, NULL,
      "key of the repository that its work is in; 0: that of [repo], or none", 0, NULL},
+    {"number", FIELD_UINT, 40, FIELD_OF(goal, kind.number), 0, FIELD_HIDDEN, NULL,
+     "number of its name for people; 0: none yet", 0, NULL},
     {"clock", FIELD_INT, 60, FIELD_OF(goal, clock.steps), 0, FIELD_HIDDEN, NULL,
      "sum of the clock steps by which its times are corrected, in microseconds", 0, NULL},
     {"clockId", FIELD_U32, 61, FIELD_OF(goal, clock.id), 0, FIELD_HIDDEN, NULL,
@@ -153,6 +157,8 @@ static const struct field VIEW[] = {
      "time at which it was done or cancelled", 0, NULL},
     {"repository", FIELD_INT, 10, FIELD_OF(goal_view, repository), 0, 0, NULL,
      "key of the repository that its work is in; 0: that of [repo], or none", 0, NULL},
+    {"number", FIELD_INT, 11, FIELD_OF(goal_view, number), 0, 0, NULL,
+     "number of its name for people; 0: none", 0, NULL},
 };
 const struct shape GOAL_VIEW = SHAPE_OF(goal_view, "goal_view", 1, VIEW);
 
@@ -259,4 +265,73 @@ const char *goal_broken(const struct goal *goal) {
     if (!goal->quarantined && goal->due_at > goal_due(goal))
         return "due later than its earliest deadline";
     return effects_broken(goal);
+}
+
+/* ---- names that people type ---- */
+
+/* Reads a number without leading zeros at text[*at], at most `most`. */
+static bool number_read(struct str text, size_t *at, uint64_t most, uint64_t *ret) {
+    size_t begin = *at;
+    uint64_t value = 0;
+    for (; *at < text.len && text.at[*at] >= '0' && text.at[*at] <= '9'; ++*at) {
+        value = value * 10 + (uint64_t)(text.at[*at] - '0');
+        if (value > most)
+            return false;
+    }
+    *ret = value;
+    return *at > begin && (text.at[begin] != '0' || *at == begin + 1);
+}
+
+static bool char_is(struct str text, size_t at, char upper) {
+    return at < text.len && (text.at[at] == upper || text.at[at] == upper + ('a' - 'A'));
+}
+
+#define NUMBER_MOST ((uint64_t)INT64_MAX / 100)
+
+void task_name_format(uint64_t number, char text[TASK_NAME]) {
+    text[0] = 0;
+    if (number > 0)
+        snprintf(text, TASK_NAME, "T%llu", (unsigned long long)number);
+}
+
+bool task_name_parse(struct str text, uint64_t *ret_number) {
+    size_t at = 1;
+    return char_is(text, 0, 'T') && number_read(text, &at, NUMBER_MOST, ret_number) &&
+           at == text.len && *ret_number > 0;
+}
+
+void question_name_format(const struct goal *goal, uint32_t n, char text[QUESTION_NAME]) {
+    if (goal->kind.admission && !goal->kind.workspace)
+        snprintf(text, QUESTION_NAME, "QH%u.%u", goal->kind.admission, n);
+    else if (goal->kind.number > 0)
+        snprintf(text, QUESTION_NAME, "Q%llu.%u", (unsigned long long)goal->kind.number, n);
+    else
+        snprintf(text, QUESTION_NAME, "Q%u", n);
+}
+
+static bool ordinal_read(struct str text, size_t at, struct question_name *ret) {
+    uint64_t n;
+    bool read = number_read(text, &at, UINT32_MAX, &n) && at == text.len;
+    ret->n = read ? (uint32_t)n : 0;
+    return read;
+}
+
+bool question_name_parse(struct str text, struct question_name *ret) {
+    uint64_t first = 0;
+    bool of_host = char_is(text, 1, 'H');
+    size_t at = of_host ? 2 : 1;
+    *ret = (struct question_name){0};
+    if (!char_is(text, 0, 'Q'))
+        return false;
+    if (!of_host && at < text.len && text.at[at] == '_')
+        return ordinal_read(text, at + 1, ret);
+    if (!number_read(text, &at, of_host ? UINT32_MAX : NUMBER_MOST, &first))
+        return false;
+    if (at == text.len && !of_host)
+        return ordinal_read(text, 1, ret);
+    if (at == text.len || text.at[at] != '.' || first == 0)
+        return false;
+    ret->host = of_host ? (uint32_t)first : 0;
+    ret->number = of_host ? 0 : first;
+    return ordinal_read(text, at + 1, ret);
 }

@@ -30,6 +30,7 @@ struct goal_kind {
     uint32_t admission; /* host whose admission this is; 0: an ordinary goal */
     uint32_t
         workspace; /* 1: a workspace (model/repository.h), and `admission` is the host that made it */
+    uint64_t number; /* an ordinary goal: of its name T7, given once and for ever; 0: none yet */
 };
 
 /* The chain of its records. */
@@ -157,6 +158,7 @@ struct goal_view {
     struct str title;
     int64_t ended_at;   /* when it was done or cancelled; 0: open */
     int64_t repository; /* the bits of its key: struct goal */
+    int64_t number;     /* of its name; 0: none */
 };
 
 extern const struct shape GOAL_VIEW;
@@ -173,3 +175,22 @@ int64_t effect_deadline(const struct effect_slot *slot);        /* TIME_NEVER: n
 bool goal_has_effect(const struct goal *goal, enum effect_state state);
 int64_t goal_due(const struct goal *goal);       /* the value that due_at must have */
 struct id goal_plan_id(const struct goal *goal); /* PLAN-18: one for the life of the goal */
+
+/* ---- names that people type: docs/decisions/0016-names.md ---- */
+
+enum { TASK_NAME = 24, QUESTION_NAME = 40 }; /* with the final 0 */
+
+/* Empty, if the goal has no number yet. */
+void task_name_format(uint64_t number, char text[TASK_NAME]);
+bool task_name_parse(struct str text, uint64_t *ret_number);
+
+struct question_name {
+    uint64_t number; /* of its goal; 0: of an admission, or not given */
+    uint32_t host;   /* whose admission it is; 0: none */
+    uint32_t n;      /* ordinal of the question in its goal */
+};
+
+/* A question of a goal without a number, or of a workspace, is called Q3, which others may be, too. */
+void question_name_format(const struct goal *goal, uint32_t n, char text[QUESTION_NAME]);
+/* Also Q3 and Q_3, without a number. */
+bool question_name_parse(struct str text, struct question_name *ret);

@@ -98,6 +98,8 @@ enum {
     LIMIT_POLICY_BUDGETS =
         LIMIT_BUDGETS / LIMIT_POLICY_AGENTS, /* each of them may count every agent separately */
     LIMIT_REPOSITORIES = 64,                 /* entries of [[repos]] */
+    LIMIT_NUMBERS = 16,                      /* numbers for names that a host takes at a time */
+    LIMIT_NUMBER_GAP = 1000,                 /* numbers left out after a restore */
     LIMIT_PRICES = 64,                       /* models in the price table */
     LIMIT_QUOTA_DAYS = 8,      /* an account that reports a longer rest is not believed */
     LIMIT_QUOTA_DOUBLINGS = 5, /* of a guessed rest */

@@ -23,6 +23,7 @@ static const struct field COMMON[] = {
     F("key", FIELD_ID, 8, once.key, 0, "the caller's key, which names one source"),
     F("before", FIELD_ID, 9, once.before, 0,
       "its source as named by builds that do not know the key"),
+    F("number", FIELD_UINT, 10, number, 0, "number for the name of its goal, if that has none yet"),
 };
 
 static const struct field CREATE[] = {

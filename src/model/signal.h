@@ -117,7 +117,8 @@ struct signal {
     enum signal_kind kind;
     struct id source;
     struct id goal;
-    int64_t at; /* the only current time that a decision knows */
+    int64_t at;      /* the only current time that a decision knows */
+    uint64_t number; /* for the name of its goal, if that has none yet; 0: none is available */
     struct signal_once once;
     struct signal_sender sender;
 

@@ -111,6 +111,7 @@ json_t *assignment_json(const struct goal_loaded *loaded, const struct assignmen
         "dispatchId", dispatch, "attached", (int)assignment->liveness.attached, "over", 0);
     json_object_update(json, more);
     json_decref(more);
+    goal_name_put(json, loaded->goal.kind.number);
     json_object_set_new(json, "waitsUntil", json_of_time(assignment->wait.until));
     json_object_set_new(json, "latestProgress", progress_json(assignment));
     json_object_set_new(json, "sandbox", json_string(assignment->setup.sandbox));
@@ -209,6 +210,7 @@ static json_t *over_json(const struct goal_loaded *loaded, const struct part_sho
     if (shape_decode_in(&ASSIGNMENT_ROW, part->body, scratch, &row))
         json_put_fields(json, ASSIGNMENT_ROW.fields, ASSIGNMENT_ROW.count, &row);
     json_object_set_new(json, "goalId", json_string(goal));
+    goal_name_put(json, loaded->goal.kind.number);
     json_object_set_new(json, "over", json_true());
     return json;
 }
@@ -345,6 +347,7 @@ static const struct field SHOW[] = {
 static const struct op_member SHOWN[] = {
     {"assignmentId", MEMBER_TEXT, true, "which"},
     {"goalId", MEMBER_TEXT, true, "the goal"},
+    {"name", MEMBER_TEXT, false, "the goal's name, such as T7"},
     T("workNodeId", "the node that it works on"),
     T("agentId", "who"),
     T("sessionKey", "where"),

@@ -23,11 +23,12 @@ static bool params_are_known(struct op_call *call, const json_t *params) {
     return true;
 }
 
-/* A complete id, or a prefix of one. */
+/* A complete id, a prefix of one, or a name such as T7. */
 static bool goal_is_read(struct op_args *args) {
     if (args->goal.len == 0 || goal_id_parse(args->goal, &args->goal_id))
         return true;
-    args->goal_begins = goal_id_range(args->goal, &args->goal_first, &args->goal_last);
+    args->goal_begins = task_name_parse(args->goal, &args->goal_number) ||
+                        goal_id_range(args->goal, &args->goal_first, &args->goal_last);
     return args->goal_begins;
 }
 
@@ -60,11 +61,10 @@ bool op_args_read(struct op_call *call, const json_t *params) {
                          (char *)&call->args_read + op->words_offset, call->why, sizeof call->why))
         return false;
     if (!goal_is_read(&call->args_read))
-        return op_refuse(
-            call, ERROR_INVALID,
-            "\"%.*s\" is not a goal's id; use one such as goal_01JC7Q4T9ZJ5X0M2K8W3R6VYHN, "
-            "or a unique prefix of it.",
-            STR_ARG(str_cut_utf8(call->args.goal, 40)));
+        return op_refuse(call, ERROR_INVALID,
+                         "\"%.*s\" is not a goal: use a name such as T7, an id such as "
+                         "goal_01JC7Q4T9ZJ5X0M2K8W3R6VYHN, or a unique prefix of it.",
+                         STR_ARG(str_cut_utf8(call->args.goal, 40)));
     call->error = ERROR_NONE;
     return true;
 }
@@ -73,7 +73,9 @@ static bool is_own_goal(struct op_call *call) {
     struct op_args *args = &call->args_read;
     struct id own = call->caller->goal;
     bool is_own = args->goal.len == 0 || id_equal(args->goal_id, own);
-    if (args->goal_begins)
+    if (args->goal_number) /* a run is known by its goal's id only */
+        is_own = false;
+    else if (args->goal_begins)
         is_own = id_compare(args->goal_first, own) <= 0 && id_compare(own, args->goal_last) <= 0;
     args->goal_id = own;
     args->goal_begins = false;

@@ -19,7 +19,8 @@ struct op_args { /* the arguments of all operations */
     enum role role;
     struct id goal_id; /* `goal`, parsed */
     bool goal_begins;  /* `goal` is only a prefix of an id: the call looks up the id, */
-    struct id goal_first, goal_last; /* which lies between these */
+    struct id goal_first, goal_last; /* which lies between these, */
+    uint64_t goal_number;            /* or is that of T and this number; 0: no such name */
     struct texts tags;
     enum priority priority;
     struct goal_text words;
@@ -231,6 +232,10 @@ bool op_refuse(struct op_call *call, enum error error, const char *format, ...)
 enum { GOAL_ID_TEXT = 5 + ID_TEXT };
 void goal_id_format(struct id id, char text[GOAL_ID_TEXT + 1]);
 bool goal_id_parse(struct str text, struct id *ret_id);
+/* For commands: its name, or its id if it has none. */
+void goal_called(const struct goal *goal, char text[GOAL_ID_TEXT + 1]);
+/* Puts "name": T7; nothing, if the goal has no number. */
+void goal_name_put(json_t *to, uint64_t number);
 /* The range of ids with this prefix. False: it is not a prefix of an id, or too short to search for. */
 bool goal_id_range(struct str text, struct id *ret_first, struct id *ret_last);
 
@@ -240,7 +245,8 @@ bool goal_id_range(struct str text, struct id *ret_first, struct id *ret_last);
 #define PARAM_ENUM(name, member, names, flags, text) \
     { name, FIELD_ENUM, 0, FIELD_OF(op_args, member), 0, flags, names, text, 0, NULL }
 #define PARAM_GOAL(flags) \
-    PARAM("goal", FIELD_TEXT, goal, 64, flags, "the goal's id, or a unique prefix of it")
+    PARAM("goal", FIELD_TEXT, goal, 64, flags, \
+          "its name such as T7, its id, or a unique prefix of that")
 #define PARAM_KEY \
     PARAM( \
         "key", FIELD_TEXT, key, LIMIT_KEY, 0, \

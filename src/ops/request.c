@@ -13,6 +13,7 @@ const struct names ROLE_NAMES = NAMES_OF(ROLE);
 
 const struct op_member OP_WRITTEN[] = {
     {"goalId", MEMBER_TEXT, true, "the goal"},
+    {"name", MEMBER_TEXT, false, "its name, such as T7"},
     {"version", MEMBER_NUMBER, false, "version of the goal, afterwards"},
     {"seq", MEMBER_NUMBER, false, "of the newest record"},
     {"forwarded", MEMBER_FLAG, false, "stored for the host that owns the goal, which applies it"},
@@ -23,6 +24,22 @@ const size_t OP_WRITTEN_COUNT = count_of(OP_WRITTEN);
 void goal_id_format(struct id id, char text[GOAL_ID_TEXT + 1]) {
     memcpy(text, "goal_", 5);
     id_format(id, text + 5);
+}
+
+void goal_called(const struct goal *goal, char text[GOAL_ID_TEXT + 1]) {
+    char name[TASK_NAME];
+    task_name_format(goal->kind.number, name);
+    if (name[0])
+        snprintf(text, GOAL_ID_TEXT + 1, "%s", name);
+    else
+        goal_id_format(goal->id, text);
+}
+
+void goal_name_put(json_t *to, uint64_t number) {
+    char name[TASK_NAME];
+    task_name_format(number, name);
+    if (name[0])
+        json_object_set_new(to, "name", json_string(name));
 }
 
 bool goal_id_parse(struct str text, struct id *ret_id) {

@@ -11,6 +11,7 @@ json_t *goal_view_json(const struct goal_view *view) {
     json_t *json = json_pack("{s:s, s:s}", "goalId", id, "state",
                              name_of(&DISPLAY_STATE_NAMES, view->display_state));
     char at[TIME_TEXT + 1];
+    goal_name_put(json, (uint64_t)view->number);
     time_format(view->created_at, at);
     json_object_set_new(json, "title",
                         json_stringn(view->title.at ? view->title.at : "", view->title.len));
@@ -278,6 +279,7 @@ json_t *goal_json(const struct goal_loaded *loaded, const struct goal_shown *sho
                              "host", (int)goal->owner, "fence", (json_int_t)goal->fence);
     if (!json)
         return NULL;
+    goal_name_put(json, goal->kind.number);
     json_put_fields(json, GOAL_HOT.fields, GOAL_HOT.count, goal);
     words_json(json, goal, shown, scratch);
     json_t *effects = json_array(), *records = json_array();

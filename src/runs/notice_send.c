@@ -103,10 +103,10 @@ static void words_make(void *with) {
     const struct goal_shown *shown = &send->answer->shown;
     struct question_text text;
     struct goal_text goal = {0};
-    uint32_t n = 0;
-    question_named(send->notice.question, &n);
+    struct question_name name;
+    question_name_parse(send->notice.question, &name);
     const struct question *question =
-        loaded->exists ? questions_find(&loaded->live.questions, n) : NULL;
+        loaded->exists ? questions_find(&loaded->live.questions, name.n) : NULL;
     if (!question || !question_words(shown, question, &send->arena, &text)) {
         send->heard = HEARD_NO;
         send->trouble = "the question is no longer open";

@@ -30,6 +30,16 @@
 _Static_assert(DISPLAY_DONE == 3, "3 above");
 _Static_assert(DISPLAY_NEEDS_YOU == 2, "2 above");
 
+#define NUMBERS_8(type, absent) \
+    "ALTER TABLE goal_view ADD " absent "number " type " NOT NULL DEFAULT 0;" \
+    "CREATE UNIQUE INDEX " absent "goal_view_number ON goal_view (number) WHERE number > 0;" \
+    "ALTER TABLE store ADD numbered " type " NOT NULL DEFAULT 0;" \
+    "ALTER TABLE store ADD numbered_era " type " NOT NULL DEFAULT 0;" \
+    "UPDATE store SET numbered_era = era;" \
+    "ALTER TABLE host ADD number_next " type " NOT NULL DEFAULT 0;" \
+    "ALTER TABLE host ADD number_end " type " NOT NULL DEFAULT 0;" \
+    "ALTER TABLE host ADD number_era " type " NOT NULL DEFAULT -1"
+
 int sqlite_from_1(struct sqlite_store *store);
 bool postgres_from_1(struct pg_store *store);
 int sqlite_from_3(struct sqlite_store *store);
@@ -63,6 +73,10 @@ const struct migration MIGRATIONS[] = {
      .what = "goals, by their repository",
      .sqlite = "ALTER TABLE goal_view ADD repository INTEGER NOT NULL DEFAULT 0",
      .postgres = "ALTER TABLE goal_view ADD IF NOT EXISTS repository bigint NOT NULL DEFAULT 0"},
+    {.to = 8,
+     .what = "numbers for the names of goals",
+     .sqlite = NUMBERS_8("INTEGER", ""),
+     .postgres = NUMBERS_8("bigint", "IF NOT EXISTS ")},
 #ifdef OVERSEER_TOMORROW
     {.to = SCHEMA_VERSION, .what = "of the tests", .postgres = "ALTER TABLE goal ADD tomorrow int"},
 #endif

@@ -175,7 +175,8 @@ struct goal_view view_of(const struct goal_commit *commit) {
                               .updated_at = goal->times.updated_at,
                               .title = commit->title,
                               .ended_at = goal->times.ended_at,
-                              .repository = (int64_t)goal->repository};
+                              .repository = (int64_t)goal->repository,
+                              .number = (int64_t)goal->kind.number};
 }
 
 struct goal_view view_shown(struct goal_view view) {

@@ -13,8 +13,9 @@ const char *const STORE_VERB_NAMES[STORE_VERBS] = {
     [STORE_ADOPT] = "adopt",     [STORE_LOAD] = "load",       [STORE_COMMIT] = "commit",
     [STORE_RESOLVE] = "resolve", [STORE_FORWARD] = "forward", [STORE_SHOW] = "show",
     [STORE_LIST] = "list",       [STORE_FIND] = "find",       [STORE_TALLY] = "tally",
-    [STORE_FOLLOW] = "follow",   [STORE_NAMED] = "named",     [STORE_ORDER] = "order",
-    [STORE_HISTORY] = "history", [STORE_HOSTS] = "hosts",     [STORE_BRIEF] = "brief",
+    [STORE_FOLLOW] = "follow",   [STORE_NAMED] = "named",     [STORE_NUMBERS] = "numbers",
+    [STORE_ORDER] = "order",     [STORE_HISTORY] = "history", [STORE_HOSTS] = "hosts",
+    [STORE_BRIEF] = "brief",
 };
 
 static struct store *open_as(struct str where, bool beside, char *error, size_t error_size) {

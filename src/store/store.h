@@ -6,6 +6,7 @@
  * with injected failures. docs/protocol.md is the protocol; P1 to P9 below are its clauses. */
 #pragma once
 
+#include "base/planted.h"
 #include "model/decision.h"
 #include "model/store_address.h"
 
@@ -70,6 +71,7 @@ struct goal_commit {
     struct goal goal;          /* state after the commit */
     uint64_t expected;         /* version before; 0: the goal is new */
     bool view_changed;         /* list columns have changed: the row of goal_view is written */
+    bool numbered;             /* its number is new */
     bool keep_hot;             /* quarantined: the stored bytes stay as evidence */
     struct str title;          /* new or changed; empty: unchanged */
     const struct tags *tags;   /* new or changed; NULL: unchanged */
@@ -185,6 +187,17 @@ struct store_known {
     bool back; /* the row was already found below these values */
 };
 
+/* P15: numbers [next, end) that one host may give to goals, each once; `era` is that of the store when they were taken. A
+ * block of an earlier era is not used: a restore may have forgotten which of its numbers were given. */
+struct number_block {
+    uint64_t next, end, era;
+};
+
+/* How many numbers the first block after a restore leaves out: more than hosts may have given since the backup. */
+static inline uint64_t number_gap(void) {
+    return planted(NUMBERS_FORGOTTEN) ? 0 : LIMIT_NUMBER_GAP;
+}
+
 struct record_mark { /* a record that exists if a commit succeeded */
     struct id goal;
     uint64_t seq;
@@ -214,11 +227,12 @@ enum store_verb {
     STORE_FIND,    /* PLAN-34: goals that have a part with this name */
     STORE_TALLY,   /* number of goals in each display state; kept as a sum, never counted */
     STORE_FOLLOW,  /* records after a place, in the order of commits */
-    STORE_NAMED,   /* goals whose id begins with a given prefix */
+    STORE_NAMED,   /* goals whose id begins with a given prefix, or with a given number */
     STORE_ORDER,   /* an operator's order to the whole fleet; fenced like a commit */
     STORE_HOSTS,   /* the rows of all hosts, or of self.host */
     STORE_HISTORY, /* a page of one goal's records in order, with the signals that are stored separately */
     STORE_BRIEF, /* several goals at once: titles, newest records, texts; no tags, no closed parts */
+    STORE_NUMBERS, /* P15 take numbers for the names of goals; fenced like a commit */
     STORE_VERBS
 };
 
@@ -245,6 +259,9 @@ struct store_request {
     struct goal_commit *commits; /* commit: in key order of the goals */
     uint32_t commit_count;
     uint64_t batch;               /* commit: its number */
+    uint64_t number_next;         /* commit: this host has given all numbers of its block below */
+    uint64_t number_from;         /* numbers: none below is wanted */
+    uint32_t number_count;        /* numbers: how many more */
     const struct inbox_row *rows; /* forward */
     uint32_t row_count;
     struct list_filter filter;      /* list */
@@ -260,6 +277,7 @@ struct store_request {
     int64_t since;               /* follow: records before this time are left out */
     const bool *types;           /* follow: RECORD_TYPES flags; NULL: all types */
     struct id first_id, last_id; /* named: the range of ids with the prefix */
+    uint64_t number;             /* named: this number; 0: the range */
     const struct store_order *order;
 };
 
@@ -305,9 +323,10 @@ struct store_answer {
         settled; /* follow: without `more`, everything wanted below this transaction was returned */
     bool
         gone; /* follow: the cursor is from another era, or from days that are no longer kept: `reached` is now */
-    struct store_mark mark; /* join, poll */
-    struct hash policy;     /* join: the policy that this host last recorded; zero: none */
-    uint64_t seq;           /* order: seq of the newest record of SYSTEM_GOAL */
+    struct store_mark mark;      /* join, poll */
+    struct hash policy;          /* join: the policy that this host last recorded; zero: none */
+    uint64_t seq;                /* order: seq of the newest record of SYSTEM_GOAL */
+    struct number_block numbers; /* join: what is left of this host's block; numbers: its block */
 };
 
 /* ---- the driver ---- */

@@ -57,14 +57,16 @@ def nothing(site):
 
 
 def asked(*words):
-    """Two questions wait, Q0 and Q1; `words` name what else has to happen before."""
+    """Two questions of T7 wait, Q7.0 and Q7.1; `words` name what else has to happen before."""
     def before(site):
         site.up()
+        while site.json("overseer", "goal", "create", "one before it")["name"] != "T6":
+            pass
         for kind in ("alert", "approve" if "approve" in words else "decide"):
             options = ["--options", "drop", "--options", "keep"] if kind == "decide" else []
             site.well("overseer", "question", "ask", ID, f"{kind}: drop the column?", "--kind", kind, *options)
         if "answered" in words:
-            site.well("overseer", "answer", "Q1", "a")
+            site.well("overseer", "answer", "Q7.1", "a")
     return before
 
 
@@ -86,7 +88,7 @@ BEFORE = {
     "overseer backup": "rm -f overnight.db",
     "overseer init": "rm -f ~/config/overseer/overseer.toml",
     "overseer tell": seventh, "overseer attach": seventh, "overseer land": seventh,
-    "overseer work log": staffed, "overseer work diff": staffed,
+    "overseer why T7": seventh, "overseer work log": staffed, "overseer work diff": staffed,
     "overseer question show": asked(), "overseer answer": asked(), "overseer approve": asked("approve"),
     "overseer reject": asked("approve"), "overseer ack": asked(), "overseer snooze": asked(), "overseer undo": asked("answered"),
     "overseer question withdraw": asked(),

@@ -533,7 +533,7 @@ COUNTED_ON = {"fleet.stop": "seq", "fleet.resume": "seq",  # they act on the one
 # ---- comparing ----
 
 LOOKS_LIKE = [
-    (re.compile(r"goal_[0-9A-HJKMNP-TV-Z]{26}"), "GOAL"), (re.compile(r"\bovs_[\w-]{20,}"), "TOKEN"),
+    (re.compile(r"goal_[0-9A-HJKMNP-TV-Z]{26}"), "GOAL"), (re.compile(r"\b[TQ]\d+\b"), "NAME"), (re.compile(r"\bovs_[\w-]{20,}"), "TOKEN"),
     (re.compile(r"\btok_\w+"), "TOKEN"), (re.compile(r"\d{4}-\d\d-\d\dT[\d:.]+Z"), "TIME"),
     (re.compile(r"\b[0-9A-HJKMNP-TV-Z]{26}\b"), "ID"), (re.compile(r"\b[0-9a-f]{32,64}\b"), "HASH"), (re.compile(r"goal \d+"), "goal N"),
 ]

@@ -362,6 +362,9 @@ static const char *view_broken(const struct dump *dump, const struct goal *goal,
         return NULL;
     if (goal->shown && goal->shown != view->display_state + 1)
         return "a goal does not know what its list shows";
+    if ((uint64_t)view->number != goal->kind.number)
+        return SAY(arena, "a list calls a goal T%lld that is T%llu", (long long)view->number,
+                   (unsigned long long)goal->kind.number);
     if (view->status != goal->status || view->priority != goal->priority ||
         view->percent != goal->progress.percent || view->created_at != goal->times.created_at)
         return SAY(arena, "a list shows %s, %s, %u percent of a goal that is %s, %s, %u percent",

@@ -35,6 +35,10 @@ static uint64_t mix_host_row(uint64_t d, const struct host_row *row) {
     return mix(mix(mix(mix(mix(d, row->host), row->epoch), row->beat), row->batch), row->state);
 }
 
+static uint64_t mix_numbers(uint64_t d, const struct number_block *numbers) {
+    return mix(mix(mix(d, numbers->next), numbers->end), numbers->era);
+}
+
 static uint64_t mix_inputs(uint64_t d, const struct input_list *list) {
     for (const struct input *input = list->first; input; input = input->next)
         d = mix(mix_id(mix(d, input->signal.kind), input->signal.source),
@@ -76,6 +80,7 @@ static uint64_t mix_leases(uint64_t d, const struct ledger *l, int64_t now) {
 
 static uint64_t mix_ledger(uint64_t d, const struct ledger *l, int64_t now) {
     d = mix(mix(mix(d, l->joined), l->self.epoch), l->batch_number);
+    d = mix_numbers(d, &l->numbers);
     d = mix(mix(mix(d, l->row_known.beat), l->row_known.era), l->row_known.back);
     d = mix(mix(mix(d, l->timeline), l->timeline_changed), l->first_count);
     for (uint32_t i = 0; i < l->first_count; i++)
@@ -104,6 +109,7 @@ static uint64_t mix_acts(uint64_t d, const struct act *act, const struct ledger 
 static uint64_t mix_answer(uint64_t d, const struct store_answer *answer,
                            const struct store_request *request) {
     d = mix(mix(mix(mix(d, answer->outcome), answer->held), answer->epoch), answer->batch);
+    d = mix_numbers(d, &answer->numbers);
     for (uint32_t i = 0; i < answer->host_count; i++)
         d = mix_host_row(d, &answer->hosts[i]);
     for (uint32_t i = 0; i < answer->inbox_count; i++)
@@ -150,7 +156,7 @@ static uint64_t mix_store(uint64_t d, struct backend *backend) {
     for (uint32_t i = 0; i < dump.effect_count; i++)
         d = mix_slot(d, &dump.effects[i].slot);
     for (uint32_t i = 0; i < dump.host_count; i++)
-        d = mix_host_row(d, &dump.hosts[i].row);
+        d = mix_numbers(mix_host_row(d, &dump.hosts[i].row), &dump.hosts[i].numbers);
     for (uint32_t i = 0; i < dump.view_count; i++)
         d = mix(d, dump.views[i].display_state);
     d = mix(mix(mix(d, dump.record_count), dump.inbox_count), dump.seen_count);

@@ -29,10 +29,21 @@ static const struct dump_column MARK[] = {
     BOOL(store_mark, "stopped IS NOT NULL", stopped),
 };
 static const struct dump_column HOST[] = {
-    U32(dump_host, "host_id", row.host), INT(dump_host, "epoch", row.epoch),
-    INT(dump_host, "beat", row.beat),    INT(dump_host, "batch", row.batch),
-    U32(dump_host, "state", row.state),  INT(dump_host, "instance", instance),
-    U32(dump_host, "speaks", speaks),    HASH(dump_host, "policy", policy),
+    U32(dump_host, "host_id", row.host),
+    INT(dump_host, "epoch", row.epoch),
+    INT(dump_host, "beat", row.beat),
+    INT(dump_host, "batch", row.batch),
+    U32(dump_host, "state", row.state),
+    INT(dump_host, "instance", instance),
+    U32(dump_host, "speaks", speaks),
+    HASH(dump_host, "policy", policy),
+    INT(dump_host, "number_next", numbers.next),
+    INT(dump_host, "number_end", numbers.end),
+    INT(dump_host, "number_era", numbers.era),
+};
+static const struct dump_column NUMBERED[] = {
+    INT(dump_numbered, "numbered", to),
+    INT(dump_numbered, "numbered_era", era),
 };
 static const struct dump_column GOAL[] = {
     ID(dump_goal, "goal_id", id),     U32(dump_goal, "owner", owner),
@@ -52,6 +63,7 @@ static const struct dump_column VIEW[] = {
     BYTES(goal_view, "title", title),
     INT(goal_view, "ended_at", ended_at),
     INT(goal_view, "repository", repository),
+    INT(goal_view, "number", number),
 };
 static const struct dump_column TAG[] = {
     ID(dump_tag, "goal_id", goal),
@@ -117,6 +129,7 @@ static const struct dump_column TALLY[] = {
     }
 const struct dump_table DUMP_TABLES[DUMP_TABLE_COUNT] = {
     [DUMP_MARKS] = TABLE("store", marks, mark_count, MARK, 1),
+    [DUMP_NUMBERED] = TABLE("store", numbered, numbered_count, NUMBERED, 1),
     [DUMP_HOSTS] = TABLE("host", hosts, host_count, HOST, 1),
     [DUMP_GOALS] = TABLE("goal", goals, goal_count, GOAL, 1),
     [DUMP_VIEWS] = TABLE("goal_view", views, view_count, VIEW, 1),

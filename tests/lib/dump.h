@@ -73,6 +73,11 @@ struct dump_host {
     uint64_t instance;
     uint32_t speaks;
     struct hash policy;
+    struct number_block numbers;
+};
+
+struct dump_numbered { /* of the store: numbers that hosts have taken */
+    uint64_t to, era;
 };
 
 struct dump_tally {
@@ -83,6 +88,7 @@ struct dump_tally {
 
 struct dump {                 /* each list ordered by its key; lists with a goal ordered by goal */
     struct store_mark *marks; /* the single row of the store's own table */
+    struct dump_numbered *numbered; /* the same row */
     struct dump_host *hosts;
     struct dump_goal *goals;
     struct goal_view *views;
@@ -97,9 +103,9 @@ struct dump {                 /* each list ordered by its key; lists with a goal
     struct dump_inbox *inbox;
     struct dump_tally *tallies;
     const struct evidence *evidence; /* of each record, once decoded; NULL: not yet */
-    uint32_t mark_count, host_count, goal_count, view_count, tag_count, part_count, text_count,
-        effect_count, record_count, milestone_count, seen_count, aside_count, inbox_count,
-        tally_count;
+    uint32_t mark_count, numbered_count, host_count, goal_count, view_count, tag_count, part_count,
+        text_count, effect_count, record_count, milestone_count, seen_count, aside_count,
+        inbox_count, tally_count;
 };
 
 /* ---- the tables ---- */
@@ -123,6 +129,7 @@ struct dump_table {
 
 enum dump_list {
     DUMP_MARKS,
+    DUMP_NUMBERED,
     DUMP_HOSTS,
     DUMP_GOALS,
     DUMP_VIEWS,

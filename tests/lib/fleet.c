@@ -368,6 +368,27 @@ static bool is_asked(const struct fleet *fleet, const void *waiter) {
            waiter < (const void *)(fleet->asked + FLEET_ASKED);
 }
 
+/* A number names one goal for ever, also over crashes, take-overs and restores. */
+static void number_judge(struct fleet *fleet, const struct asked *asked,
+                         const struct input *input) {
+    if (asked->kind != SIGNAL_GOAL_CREATE)
+        return;
+    if (input->error == ERROR_REFUSED_BY_STORE) /* two rows with one number */
+        violated(fleet, "the store refuses a new goal: %s", input->why);
+    if (input->error != ERROR_NONE || input->forwarded)
+        return;
+    if (input->number == 0)
+        violated(fleet, "a new goal has no number");
+    for (uint32_t i = 0; i < fleet->numbered_count; i++)
+        if (fleet->numbered[i].number == input->number) {
+            if (!id_equal(fleet->numbered[i].goal, asked->goal))
+                violated(fleet, "two goals are called T%llu", (unsigned long long)input->number);
+            return;
+        }
+    must(fleet->numbered_count < FLEET_ASKED);
+    fleet->numbered[fleet->numbered_count++] = (struct numbered){asked->goal, input->number};
+}
+
 static void answers_take(struct fleet *fleet, struct fleet_host *host) {
     for (struct input *input; (input = ledger_take_answered(host->ledger));) {
         struct asked *asked = input->waiter;
@@ -383,6 +404,7 @@ static void answers_take(struct fleet *fleet, struct fleet_host *host) {
         asked->error = input->error;
         asked->forwarded = asked->forwarded || input->forwarded;
         answer_judge(fleet, asked, input);
+        number_judge(fleet, asked, input);
         tell(fleet, "      host %u answers %s %u: %s%s", host->id, SIGNALS[asked->kind].name,
              (unsigned)(asked - fleet->asked), ERRORS[input->error].code,
              input->forwarded ? ", forwarded" : "");

@@ -56,6 +56,11 @@ struct asked { /* a client's request, and the answer to it */
     const struct op *op; /* the whole operation; NULL: the fields above describe it */
 };
 
+struct numbered { /* a name that was acknowledged */
+    struct id goal;
+    uint64_t number;
+};
+
 struct acted { /* what was really carried out */
     struct id goal;
     uint32_t n, times;
@@ -111,6 +116,8 @@ struct fleet {
     int64_t lease;
     struct asked asked[FLEET_ASKED];
     uint32_t asked_count;
+    struct numbered numbered[FLEET_ASKED];
+    uint32_t numbered_count;
     struct acted acted[FLEET_ACTED];
     uint32_t acted_count;
     char violation[512]; /* empty: none */

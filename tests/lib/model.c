@@ -11,7 +11,13 @@
 enum { MODEL_PAST = 3, MAX_HOSTS = 8, MAX_LOCKS = 256, MAX_ADOPTED = 64 };
 
 /* What a session can wait for. An inserted and not yet committed key is locked too. */
-enum lock_kind { LOCK_HOST, LOCK_GOAL, LOCK_NEW_GOAL, LOCK_INBOX };
+enum lock_kind {
+    LOCK_HOST,
+    LOCK_GOAL,
+    LOCK_NEW_GOAL,
+    LOCK_INBOX,
+    LOCK_STORE /* shared: by host */
+};
 
 struct lock {
     enum lock_kind kind;
@@ -186,12 +192,15 @@ static enum session_state join(struct model *model, struct session *session) {
         answer->outcome = STORE_REFUSED;
         return SESSION_DONE;
     }
-    if (host && host_locked(model, request->self.host, session))
+    if (host && host_locked(model, request->self.host, session)) {
+        lock_take(model, LOCK_STORE, host_key(request->self.host), session, false);
         return SESSION_BLOCKED;
+    }
     join_known(model, session, answer);
     if (!host) {
         host = row_add(model, DUMP_HOSTS);
         host->row.host = request->self.host;
+        host->numbers.era = (uint64_t)-1;
     }
     host->row.epoch = at_least(host->row.epoch, request->known.epoch) + 1;
     host->row.beat = at_least(host->row.beat, request->known.beat) + 1;
@@ -205,6 +214,8 @@ static enum session_state join(struct model *model, struct session *session) {
     answer->batch = host->row.batch;
     answer->policy = host->policy;
     answer->mark = *model->now.marks;
+    if (host->numbers.era == model->now.marks->era)
+        answer->numbers = host->numbers;
     return SESSION_DONE;
 }
 
@@ -218,6 +229,44 @@ static enum session_state beat(struct model *model, struct session *session) {
         host->row.beat++;
         session->answer.held = true;
     }
+    return SESSION_DONE;
+}
+
+/* A join that waits for its host row has locked the store's row in share mode. */
+static bool store_locked(const struct model *model, const struct session *session) {
+    for (uint32_t i = 0; i < model->lock_count; i++)
+        if (model->locks[i].kind == LOCK_STORE && model->locks[i].by != session)
+            return true;
+    return false;
+}
+
+/* P15 */
+static enum session_state numbers(struct model *model, struct session *session) {
+    const struct store_request *request = session->request;
+    struct dump_host *host = host_find(model, request->self.host);
+    struct dump_numbered *numbered = model->now.numbered;
+    uint64_t era = model->now.marks->era, top = numbered->to;
+    if (!host || host->row.epoch != request->self.epoch)
+        return SESSION_DONE;
+    if (host_locked(model, host->row.host, session))
+        return SESSION_BLOCKED;
+    if (store_locked(model, session)) {
+        lock_take(model, LOCK_HOST, host_key(host->row.host), session, false);
+        return SESSION_BLOCKED;
+    }
+    if (numbered->era != era) {
+        for (uint32_t i = 0; i < model->now.view_count; i++)
+            top = at_least(top, (uint64_t)model->now.views[i].number);
+        top += number_gap() * (era - numbered->era);
+    }
+    top = at_least(top + 1, request->number_from) - 1;
+    if (host->numbers.era != era || host->numbers.end != top + 1)
+        host->numbers.next = top + 1;
+    host->numbers.end = top + 1 + request->number_count;
+    host->numbers.era = numbered->era = era;
+    numbered->to = host->numbers.end - 1;
+    session->answer.held = true;
+    session->answer.numbers = host->numbers;
     return SESSION_DONE;
 }
 
@@ -743,7 +792,9 @@ static enum session_state commit_end(struct model *model, struct session *sessio
     if (session->answer.held)
         history_keep(model);
     if (session->answer.held) {
-        host_find(model, request->self.host)->row.batch = request->batch;
+        struct dump_host *host = host_find(model, request->self.host);
+        host->row.batch = request->batch;
+        host->numbers.next = at_least(host->numbers.next, request->number_next);
         for (uint32_t i = 0; i < request->commit_count; i++)
             if (request->commits[i].ok)
                 goal_apply(model, &request->commits[i], request->self.host);
@@ -1012,6 +1063,7 @@ static enum session_state (*const VERBS[STORE_VERBS])(struct model *, struct ses
     [STORE_POLL] = poll_all,   [STORE_TAKE] = take,     [STORE_ADOPT] = adopt,
     [STORE_LOAD] = load,       [STORE_COMMIT] = commit, [STORE_RESOLVE] = resolve,
     [STORE_FORWARD] = forward, [STORE_ORDER] = order,   [STORE_HISTORY] = history,
+    [STORE_NUMBERS] = numbers,
 };
 
 static enum session_state advance(struct backend *backend, struct session *session) {
@@ -1118,5 +1170,6 @@ struct backend *model_backend(void) {
                                       .single_statements = true};
     *(struct store_mark *)row_add(model, DUMP_MARKS) = (struct store_mark){
         .version = SCHEMA_VERSION, .oldest = SCHEMA_OLDEST, .level = SCHEMA_LEVEL, .timeline = 1};
+    row_add(model, DUMP_NUMBERED);
     return &model->backend;
 }

@@ -459,8 +459,10 @@ void postgres_empty(PGconn *server) {
     for (enum store_table table = TABLE_HOST; table < STORE_TABLES; table++)
         snprintf(sql + strlen(sql), sizeof sql - strlen(sql), "; DELETE FROM %s",
                  table_name(table));
-    snprintf(sql + strlen(sql), sizeof sql - strlen(sql),
-             "; UPDATE store SET era = 0, level = %d, safe = NULL; COMMIT", SCHEMA_LEVEL);
+    snprintf(
+        sql + strlen(sql), sizeof sql - strlen(sql),
+        "; UPDATE store SET era = 0, numbered = 0, numbered_era = 0, level = %d, safe = NULL; COMMIT",
+        SCHEMA_LEVEL);
     PGresult *result = PQexec(server, sql);
     must(PQresultStatus(result) == PGRES_COMMAND_OK);
     PQclear(result);

@@ -266,6 +266,7 @@ static struct store_request *commit_begin(struct asker *asker, const struct dump
                                           uint32_t host) {
     struct store_request *request = request_make(asker, STORE_COMMIT, view, host);
     request->batch = host_in(view, host).batch + 1;
+    request->number_next = ask_pick(asker, 3) ? 0 : ask_pick(asker, 100);
     request->commits = arena_new(asker->arena, struct goal_commit, MAX_GOALS);
     return request;
 }
@@ -441,6 +442,13 @@ static struct store_request *ask_page(struct asker *asker, uint32_t host) {
     return request;
 }
 
+static struct store_request *ask_numbers(struct asker *asker, uint32_t host) {
+    struct store_request *request = request_any(asker, STORE_NUMBERS, host);
+    request->number_count = 1 + ask_pick(asker, 20);
+    request->number_from = ask_pick(asker, 2) ? ask_pick(asker, 60) : 0;
+    return request;
+}
+
 struct store_request *ask_anything(struct asker *asker) {
     uint32_t host = 1 + ask_pick(asker, asker->hosts), dice = ask_pick(asker, 100);
     if (dice < 38)
@@ -451,8 +459,10 @@ struct store_request *ask_anything(struct asker *asker) {
         return ask_forward(asker);
     if (dice < 74)
         return ask_take(asker, host);
-    if (dice < 80)
+    if (dice < 77)
         return request_any(asker, STORE_BEAT, host);
+    if (dice < 80)
+        return ask_numbers(asker, host);
     if (dice < 84)
         return request_any(asker, STORE_RESOLVE, host);
     if (dice < 91)

@@ -42,6 +42,7 @@ static const struct statement MAP[STORE_VERBS][MAX_SCRIPT] = {
                     {"COMMIT", 0, false}},
     [STORE_BEAT] = {{"BEAT", 1, false}},
     [STORE_TAKE] = {{"TAKE", 1, false}},
+    [STORE_NUMBERS] = {{"NUMBERS", 1, false}},
     [STORE_RESOLVE] = {{"RESOLVE", 1, false}},
     [STORE_FORWARD] = {{"FORWARD", 1, false}},
     [STORE_POLL] = {{"POLL", 1, false}},

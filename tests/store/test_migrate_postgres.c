@@ -186,7 +186,7 @@ static void the_fixture_becomes_a_store_of_today(void **state) {
     fixture_load();
     store_close(opened());
     char *words = store_in_words();
-    golden_check("store-7.from-1.postgres.txt", str_of(words));
+    golden_check("store-8.from-1.postgres.txt", str_of(words));
     free(words);
 }
 
@@ -256,7 +256,13 @@ static void version_3_keeps_what_it_has(void **state) {
     sql("UPDATE goal_view SET ended_at = updated_at WHERE face = 3;"
         "ALTER TABLE goal_view ADD asked_at bigint NOT NULL DEFAULT 0;"
         "UPDATE goal_view SET asked_at = updated_at WHERE face = 2;"
-        "ALTER TABLE goal_view ADD repository bigint NOT NULL DEFAULT 0");
+        "ALTER TABLE goal_view ADD repository bigint NOT NULL DEFAULT 0;"
+        "ALTER TABLE goal_view ADD number bigint NOT NULL DEFAULT 0;"
+        "ALTER TABLE store ADD numbered bigint NOT NULL DEFAULT 0;"
+        "ALTER TABLE store ADD numbered_era bigint NOT NULL DEFAULT 0;"
+        "ALTER TABLE host ADD number_next bigint NOT NULL DEFAULT 0;"
+        "ALTER TABLE host ADD number_end bigint NOT NULL DEFAULT 0;"
+        "ALTER TABLE host ADD number_era bigint NOT NULL DEFAULT -1");
     char version[64];
     snprintf(version, sizeof version, "UPDATE store SET version = %d", SCHEMA_VERSION);
     sql(version);

@@ -202,7 +202,7 @@ static void whoever_waits_asks(void **state) {
         enum asks asks = goal_asks(&goal);
         check((asks != ASKS_NOTHING) == (goal_display_state(&goal) == DISPLAY_NEEDS_YOU), "bits %u",
               bits);
-        json_t *todo = asks_do(asks, goal.id);
+        json_t *todo = asks_do(asks, &goal);
         check((json_array_size(todo) > 0) == (asks != ASKS_NOTHING), "what can be done: bits %u",
               bits);
         json_decref(todo);

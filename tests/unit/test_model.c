@@ -629,6 +629,9 @@ static const struct golden {
     {"signal.goal.report", "every, with its key", &OF_SIGNAL,
      EVERY_SIGNAL(SIGNAL_GOAL_REPORT, .text = STR("half"), .once.key = {{0xB0, 0xB1}},
                   .once.before = {{0xC0, 0xC1}})},
+    {"signal.goal.report", "every, with a number", &OF_SIGNAL,
+     EVERY_SIGNAL(SIGNAL_GOAL_REPORT, .text = STR("half"), .once.key = {{0xB0, 0xB1}},
+                  .once.before = {{0xC0, 0xC1}}, .number = 7)},
     {"signal.goal.due", "full", &OF_SIGNAL, SIGNAL_SAMPLE(SIGNAL_GOAL_DUE, .exit = 0)},
     {"signal.goal.due", "minimal", &OF_SIGNAL, SIGNAL_MINIMAL(SIGNAL_GOAL_DUE)},
     {"signal.goal.due", "every", &OF_SIGNAL, EVERY_SIGNAL(SIGNAL_GOAL_DUE, .exit = 0)},
@@ -1105,6 +1108,51 @@ static const struct golden {
                .clock.id = 18,
                .kind.workspace = 1,
                .repository = 1ull << 41}}},
+    {"goal.hot",
+     "every.number",
+     &OF_HOT,
+     {.goal = {.status = GOAL_ARCHIVED,
+               .need = NEED_UNCONFIRMED,
+               .times.created_at = AT,
+               .times.updated_at = AT + 5,
+               .progress.reports = 1,
+               .effects.made = 2,
+               .progress.last_exit = 3,
+               .priority = PRIORITY_HIGH,
+               .text = HASH_BYTES,
+               .plan.version = 4,
+               .plan.nodes_made = 5,
+               .progress.percent = 66,
+               .plan.proposal = HASH_BYTES,
+               .plan.proposal_base = 6,
+               .plan.review = 1,
+               .times.ended_at = AT + 6,
+               .era = 7,
+               .progress.working = 8,
+               .parts_made = 9,
+               .shown = 10,
+               .progress.succeeded = 1,
+               .plan.reopened = 1,
+               .kind.admission = 11,
+               .people.questions = 12,
+               .people.notices = 13,
+               .people.notices_since = AT + 7,
+               .times.wants_at = AT + 8,
+               .pace = {.next = AT + 9,
+                        .since = AT + 10,
+                        .struck = 14,
+                        .suspended = 1,
+                        .released_at = AT + 11,
+                        .alone_at = AT + 12},
+               .origin = HASH_BYTES,
+               .spent.cost = 15,
+               .spent.tokens = 16,
+               .spent.starts = 17,
+               .clock.steps = -3,
+               .clock.id = 18,
+               .kind.workspace = 1,
+               .repository = 1ull << 41,
+               .kind.number = 7}}},
     {"evidence",
      "full",
      &OF_EVIDENCE,
@@ -2160,6 +2208,58 @@ static void test_shapes_give_each_number_once(void **state) {
         fields_are_once(EFFECTS[kind].name, &EFFECTS[kind].shape, NULL);
 }
 
+static void test_names_of_tasks_and_questions(void **state) {
+    (void)state;
+    static const char *const WRONG[] = {"",
+                                        "T",
+                                        "T0",
+                                        "T07",
+                                        "T7.1",
+                                        "T7 ",
+                                        "7",
+                                        "Q",
+                                        "Q7.",
+                                        "Q7.x",
+                                        "QH.1",
+                                        "QH1",
+                                        "Q0.1",
+                                        "QH0.1",
+                                        "Q_x",
+                                        "X7",
+                                        "T-7",
+                                        "Q7.3.1",
+                                        "T99999999999999999999"};
+    static const struct {
+        const char *text;
+        struct question_name is;
+    } QUESTIONS[] = {{"Q7.3", {7, 0, 3}},   {"q7.0", {7, 0, 0}}, {"QH1.3", {0, 1, 3}},
+                     {"Q3", {0, 0, 3}},     {"Q_3", {0, 0, 3}},  {"Q0", {0, 0, 0}},
+                     {"qh12.4", {0, 12, 4}}};
+    struct question_name question;
+    char text[QUESTION_NAME], name[TASK_NAME];
+    uint64_t number;
+    for (size_t i = 0; i < count_of(WRONG); i++)
+        check(!task_name_parse(str_of(WRONG[i]), &number) &&
+                  !question_name_parse(str_of(WRONG[i]), &question),
+              "\"%s\" is a name", WRONG[i]);
+    for (size_t i = 0; i < count_of(QUESTIONS); i++)
+        check(question_name_parse(str_of(QUESTIONS[i].text), &question) &&
+                  question.number == QUESTIONS[i].is.number &&
+                  question.host == QUESTIONS[i].is.host && question.n == QUESTIONS[i].is.n,
+              "%s", QUESTIONS[i].text);
+    assert_true(task_name_parse(STR("t19"), &number) && number == 19);
+    task_name_format(19, name);
+    assert_string_equal(name, "T19");
+    task_name_format(0, name);
+    assert_string_equal(name, "");
+    question_name_format(&(struct goal){.kind.number = 7}, 3, text);
+    assert_string_equal(text, "Q7.3");
+    question_name_format(&(struct goal){.kind.admission = 2}, 3, text);
+    assert_string_equal(text, "QH2.3");
+    question_name_format(&(struct goal){.kind = {.admission = 2, .workspace = 1}}, 3, text);
+    assert_string_equal(text, "Q3");
+}
+
 static void test_golden_bytes_are_written_and_read(void **state) {
     (void)state;
     for (size_t i = 0; i < count_of(GOLDEN); i++)
@@ -2185,11 +2285,11 @@ static size_t fields_declared(const struct shape *shape) {
     return count;
 }
 
-/* A report also has the key and the older source, which were added later and are common to all signals. */
+/* A report also has the key, the older source and the number, which were added later and are common to all signals. */
 static size_t fields_expected(const struct golden *golden) {
     enum signal_kind kind = golden->thing.signal.kind;
     if (golden->coding == &OF_SIGNAL)
-        return SIGNAL_COMMON.count + SIGNALS[kind].count - (kind == SIGNAL_GOAL_REPORT ? 0 : 2);
+        return SIGNAL_COMMON.count + SIGNALS[kind].count - (kind == SIGNAL_GOAL_REPORT ? 0 : 3);
     return fields_declared(golden->coding->shape);
 }
 
@@ -3178,6 +3278,7 @@ int main(void) {
         cmocka_unit_test(test_every_cut_of_an_encoding_is_refused_or_a_prefix),
         cmocka_unit_test(test_signals_give_each_number_once),
         cmocka_unit_test(test_shapes_give_each_number_once),
+        cmocka_unit_test(test_names_of_tasks_and_questions),
         cmocka_unit_test(test_golden_bytes_are_written_and_read),
         cmocka_unit_test(test_golden_covers_every_kind_and_every_field),
         cmocka_unit_test(test_signals_refuse_what_is_none),

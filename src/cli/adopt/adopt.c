@@ -176,7 +176,7 @@ static void adopted_say(const struct typed *typed, const struct session *session
 }
 
 static int adopt(struct typed *typed, const struct session *session) {
-    char title[PATH_MAX + 128], folder[PATH_MAX], text[256], goal[64], task[16];
+    char title[PATH_MAX + 128], folder[PATH_MAX], text[256], goal[64], task[TASK_NAME];
     const char *given = typed_text(typed, "title");
     snprintf(title, sizeof title, "%s in %s", session->program,
              folder_short(session->folder, folder));

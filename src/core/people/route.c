@@ -226,6 +226,13 @@ static enum notice_kind notice_kind_of(const struct question *question) {
                                                 : NOTICE_QUESTION;
 }
 
+/* As people type it. */
+static struct str question_called(struct deciding *d, const struct question *question) {
+    char name[QUESTION_NAME];
+    question_name_format(&d->decision->goal, question->n, name);
+    return arena_copy(d->out, str_of(name));
+}
+
 static struct notice notice_of(struct deciding *d, const struct question *question, uint32_t i,
                                const struct policy_channel *channel) {
     const struct goal *goal = &d->decision->goal;
@@ -237,7 +244,7 @@ static struct notice notice_of(struct deciding *d, const struct question *questi
         .channel = str_of(channel->id),
         .alarm = question->alarm,
         .kind = notice_kind_of(question),
-        .question = arena_format(d->out, "Q%u", question->n),
+        .question = question_called(d, question),
         .cause = str_of(question->cause),
         .answers.expires_at = question->expires_at,
         .node = node ? node_id(node) : STR(""),

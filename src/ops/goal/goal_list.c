@@ -79,7 +79,7 @@ static json_t *result(struct op_call *call, const struct store_answer *answer) {
 
 static const struct op_member MEMBERS[] = {
     {"goals", MEMBER_LIST, true,
-     "goalId, title, state, status, priority, percent, createdAt, updatedAt, repo"},
+     "goalId, name, title, state, status, priority, percent, createdAt, updatedAt, repo"},
     {"next", MEMBER_TEXT, false, "there are more: pass this as `after`"},
 };
 

@@ -20,6 +20,7 @@ static json_t *result(struct op_call *call, const struct store_answer *answer) {
 
 static const struct op_member MEMBERS[] = {
     {"goalId", MEMBER_TEXT, true, "which"},
+    {"name", MEMBER_TEXT, false, "its name, such as T7"},
     {"title", MEMBER_TEXT, true, "the title, in one line"},
     {"repo", MEMBER_TEXT, false, "the repository"},
     {"state", MEMBER_TEXT, true, "the display state"},

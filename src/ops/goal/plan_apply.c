@@ -74,6 +74,7 @@ static bool signal(struct op_call *call, const struct store_answer *answer, stru
 
 static const struct op_member MEMBERS[] = {
     {"goalId", MEMBER_TEXT, false, "the goal whose plan it is"},
+    {"name", MEMBER_TEXT, false, "its name, such as T7"},
     {"version", MEMBER_NUMBER, false, "version of the goal, afterwards"},
     {"seq", MEMBER_NUMBER, false, "of the newest record"},
     {"forwarded", MEMBER_FLAG, false, "stored for the host that owns the goal, which applies it"},

@@ -10,7 +10,7 @@ static const struct field PARAMS[] = {
 
 static const struct op_member MEMBERS[] = {
     {"items", MEMBER_LIST, true,
-     "oldest first: goalId, title, kind, since, question, why, evidence, record, do; of a question also questionId, "
+     "oldest first: goalId, name, title, kind, since, question, why, evidence, record, do; of a question also questionId, "
      "level, options, default, expiresAt, node"},
     {"count", MEMBER_NUMBER, true, "how many wait in total"},
     {"more", MEMBER_FLAG, true, "more wait than are shown"},
@@ -50,7 +50,7 @@ const struct op OP_INBOX_LIST = {
     .also = "inbox",
     .summary = "List what waits for you, oldest first: the reason and the possible answers.",
     .help =
-        "Questions have short ids such as Q1: `overseer answer Q1 a`, `approve`, `reject`, `ack`, `snooze`, `undo`.\n"
+        "Questions have short ids such as Q7.1: `overseer answer Q7.1 a`, `approve`, `reject`, `ack`, `snooze`, `undo`.\n"
         "Example: overseer inbox",
     .kind = OP_READS,
     .may = MAY_LOOK,

@@ -154,7 +154,7 @@ static bool decide_signal(struct op_call *call, const struct store_answer *answe
 const struct op OP_QUESTION_SHOW = {
     .name = "question.show",
     .summary = "Show one question in full: its reason, its options, and where it was sent.",
-    .help = "Example: overseer question show Q1",
+    .help = "Example: overseer question show Q7.1",
     .kind = OP_READS,
     .may = MAY_LOOK,
     OP_PARAMS(SHOW),
@@ -170,8 +170,8 @@ const struct op OP_QUESTION_ANSWER = {
     .also = "answer",
     .summary =
         "Answer a question. The answer takes effect after a short delay and can be undone until then.",
-    .help = "Example: overseer answer Q1 b\n"
-            "Example: overseer answer Q1 keep --text \"until the release\"",
+    .help = "Example: overseer answer Q7.1 b\n"
+            "Example: overseer answer Q7.1 keep --text \"until the release\"",
     .kind = OP_WRITES,
     .may = MAY_HUMAN,
     OP_PARAMS(ANSWER),
@@ -184,7 +184,7 @@ const struct op OP_QUESTION_APPROVE = {
     .name = "question.approve",
     .also = "approve",
     .summary = "Approve what waits for an approval.",
-    .help = "Example: overseer approve Q1",
+    .help = "Example: overseer approve Q7.1",
     .kind = OP_WRITES,
     .may = MAY_HUMAN,
     OP_PARAMS(DECIDE),
@@ -198,7 +198,7 @@ const struct op OP_QUESTION_REJECT = {
     .name = "question.reject",
     .also = "reject",
     .summary = "Reject what waits for an approval, with a reason.",
-    .help = "Example: overseer reject Q1 --reason \"not before the release\"",
+    .help = "Example: overseer reject Q7.1 --reason \"not before the release\"",
     .kind = OP_WRITES,
     .may = MAY_HUMAN,
     OP_PARAMS(REJECT),

@@ -49,13 +49,14 @@ static bool signal(struct op_call *call, const struct store_answer *answer, stru
 const struct op OP_QUESTION_ACK = MOVE(
     "ack", QUESTION_SEEN, PARAMS, 1, MAY_HUMAN,
     "Acknowledge a question or an alert: no more reminders are sent. An alert is closed by this.",
-    "overseer ack Q1");
+    "overseer ack Q7.1");
 const struct op OP_QUESTION_SNOOZE =
     MOVE("snooze", QUESTION_SNOOZE, SNOOZE, 2, MAY_HUMAN,
-         "Be reminded later; the question stays open.", "overseer snooze Q1 2h");
+         "Be reminded later; the question stays open.", "overseer snooze Q7.1 2h");
 const struct op OP_QUESTION_UNDO =
     MOVE("undo", QUESTION_UNDO, PARAMS, 1, MAY_HUMAN,
-         "Undo an answer that has not taken effect yet.", "overseer undo Q1");
-const struct op OP_QUESTION_WITHDRAW = MOVE(
-    "withdraw", QUESTION_WITHDRAW, PARAMS, 1, MAY_MANAGE | MAY_RUN,
-    "Withdraw a question; the work that waits for it continues.", "overseer question withdraw Q1");
+         "Undo an answer that has not taken effect yet.", "overseer undo Q7.1");
+const struct op OP_QUESTION_WITHDRAW =
+    MOVE("withdraw", QUESTION_WITHDRAW, PARAMS, 1, MAY_MANAGE | MAY_RUN,
+         "Withdraw a question; the work that waits for it continues.",
+         "overseer question withdraw Q7.1");

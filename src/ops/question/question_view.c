@@ -7,8 +7,9 @@
 #include <stdio.h>
 
 const struct op_member QUESTION_MEMBERS[QUESTION_MEMBER_COUNT] = {
-    {"questionId", MEMBER_TEXT, true, "Q and a number: it names the question inside its goal"},
+    {"questionId", MEMBER_TEXT, true, "its name, such as Q7.3: question 3 of T7"},
     {"goalId", MEMBER_TEXT, true, "the goal"},
+    {"name", MEMBER_TEXT, false, "the goal's name, such as T7"},
     {"kind", MEMBER_TEXT, true, "decide, approve, alert or request"},
     {"state", MEMBER_TEXT, true, "open, or answered and not yet in effect"},
     {"asked", MEMBER_TEXT, true, "who is asked: person, parent or overseer"},
@@ -39,38 +40,27 @@ const struct op_member QUESTION_MEMBERS[QUESTION_MEMBER_COUNT] = {
 };
 /* ---- naming a question ---- */
 
-bool question_named(struct str name, uint32_t *ret_n) {
-    size_t at = name.len > 0 && (name.at[0] == 'Q' || name.at[0] == 'q');
-    at += at < name.len && name.at[at] == '_';
-    uint64_t n = 0;
-    if (at == name.len || name.len - at > 9)
-        return false;
-    for (; at < name.len; at++) {
-        if (name.at[at] < '0' || name.at[at] > '9')
-            return false;
-        n = n * 10 + (uint64_t)(name.at[at] - '0');
-    }
-    *ret_n = (uint32_t)n;
-    return true;
-}
-
 static bool goal_is_known(const struct op_call *call) {
     static const struct id NONE;
     return !id_equal(call->args.goal_id, NONE);
 }
 
 bool question_request(struct op_call *call, struct store_request *ret_request) {
-    uint32_t n;
-    if (!question_named(call->args.question, &n)) {
-        op_refuse(call, ERROR_INVALID, "\"%.*s\" is not a question; questions are called Q1, Q2 ….",
+    struct question_name name;
+    if (!question_name_parse(call->args.question, &name)) {
+        op_refuse(call, ERROR_INVALID,
+                  "\"%.*s\" is not a question; questions are called Q7.1, Q7.2 ….",
                   STR_ARG(str_cut_utf8(call->args.question, 32)));
         return false;
     }
+    if (!goal_is_known(call) && name.host)
+        call->args_read.goal_id = admission_id(name.host);
     if (goal_is_known(call))
         return show_request(call, ret_request);
-    ret_request->verb = STORE_FIND;
+    ret_request->verb = name.number ? STORE_NAMED : STORE_FIND;
+    ret_request->number = name.number;
     ret_request->part = PART_QUESTION;
-    ret_request->name = arena_format(&call->arena, "Q_%u", n);
+    ret_request->name = arena_format(&call->arena, "Q_%u", name.n);
     ret_request->limit = LIMIT_FOUND;
     return true;
 }
@@ -103,11 +93,15 @@ bool question_words(const struct goal_shown *shown, const struct question *quest
 
 const struct question *question_given(struct op_call *call, const struct store_answer *answer,
                                       struct question_text *ret_text) {
-    uint32_t n = 0;
+    struct question_name name = {0};
     if (!view_is_whole(call, answer))
         return NULL;
-    question_named(call->args.question, &n);
-    const struct question *question = questions_find(&answer->loaded[0].live.questions, n);
+    question_name_parse(call->args.question, &name);
+    const struct goal *goal = &answer->loaded[0].goal;
+    bool here = (!name.number || name.number == goal->kind.number) &&
+                (!name.host || name.host == goal->kind.admission);
+    const struct question *question =
+        here ? questions_find(&answer->loaded[0].live.questions, name.n) : NULL;
     if (!question || question->state == QUESTION_OVER) {
         op_refuse(call, ERROR_NOT_FOUND, "No question %.*s is open here; see `overseer inbox`.",
                   STR_ARG(call->args.question));
@@ -175,9 +169,9 @@ static void words_put(json_t *json, const struct question_text *text) {
 json_t *question_json(const struct goal_loaded *loaded, const struct goal_shown *shown,
                       const struct question *question, struct arena *arena) {
     struct question_text text;
-    char goal[GOAL_ID_TEXT + 1], name[16];
+    char goal[GOAL_ID_TEXT + 1], name[QUESTION_NAME];
     goal_id_format(loaded->goal.id, goal);
-    snprintf(name, sizeof name, "Q%u", question->n);
+    question_name_format(&loaded->goal, question->n, name);
     question_words(shown, question, arena, &text);
     json_t *json =
         json_pack("{s:s, s:s, s:s, s:s, s:s, s:s, s:s, s:b, s:i}", "questionId", name, "goalId",
@@ -186,6 +180,7 @@ json_t *question_json(const struct goal_loaded *loaded, const struct goal_shown 
                   name_of(&ASKED_OF_NAMES, question->of), "level",
                   name_of(&ALARM_NAMES, question->alarm), "cause", question->cause, "acknowledged",
                   question->acknowledged != 0, "times", (int)question->sending.rounds);
+    goal_name_put(json, loaded->goal.kind.number);
     words_put(json, &text);
     option_letter_put(json, "default", question->fallback.option);
     time_put(json, "askedAt", question->asked_at);
@@ -205,7 +200,9 @@ json_t *question_json(const struct goal_loaded *loaded, const struct goal_shown 
 static void do_add(json_t *list, const char *command, const char *name, const char *rest,
                    const char *goal) {
     char line[192];
-    snprintf(line, sizeof line, "overseer %s %s%s --goal %s", command, name, rest, goal);
+    int len = snprintf(line, sizeof line, "overseer %s %s%s", command, name, rest);
+    if (!strchr(name, '.')) /* other goals may have a question that is called the same */
+        snprintf(line + len, sizeof line - (size_t)len, " --goal %s", goal);
     json_array_append_new(list, json_string(line));
 }
 
@@ -252,10 +249,11 @@ static json_t *item_json(const struct goal_loaded *loaded, const struct goal_sho
     if (reason)
         json_object_set(item, "why", reason);
     json_object_set(item, "since", json_object_get(item, "askedAt"));
-    json_object_set_new(item, "do",
-                        question_do(question,
-                                    json_string_value(json_object_get(item, "questionId")),
-                                    json_string_value(json_object_get(item, "goalId"))));
+    char called[GOAL_ID_TEXT + 1];
+    goal_called(&loaded->goal, called);
+    json_object_set_new(
+        item, "do",
+        question_do(question, json_string_value(json_object_get(item, "questionId")), called));
     return item;
 }
 

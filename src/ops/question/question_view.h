@@ -5,10 +5,7 @@
 #include "ops/view.h"
 
 #define PARAM_QUESTION \
-    PARAM("question", FIELD_TEXT, question, 32, FIELD_REQUIRED, "the question, such as Q1")
-
-/* Q1, Q_1, q1 or 1. False: it is none of these. */
-bool question_named(struct str name, uint32_t *ret_n);
+    PARAM("question", FIELD_TEXT, question, 32, FIELD_REQUIRED, "the question, such as Q7.1")
 
 /* For operations on one question: if no goal is named, the goal is searched for, provided that only one has such a
  * question. `signal` or `result` then gets the goal's STORE_SHOW. */
@@ -30,5 +27,5 @@ bool question_words(const struct goal_shown *shown, const struct question *quest
 void questions_append(json_t *items, const struct goal_loaded *loaded,
                       const struct goal_shown *shown);
 
-enum { QUESTION_MEMBER_COUNT = 28 };
+enum { QUESTION_MEMBER_COUNT = 29 };
 extern const struct op_member QUESTION_MEMBERS[QUESTION_MEMBER_COUNT]; /* of question.show */

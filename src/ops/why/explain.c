@@ -359,10 +359,10 @@ enum record_type asks_record(enum asks asks) {
     return ROWS[asks].record;
 }
 
-json_t *asks_do(enum asks asks, struct id goal) {
+json_t *asks_do(enum asks asks, const struct goal *goal) {
     char id[GOAL_ID_TEXT + 1], line[160];
     json_t *list = json_array();
-    goal_id_format(goal, id);
+    goal_called(goal, id);
     for (size_t i = 0; i < count_of(ROWS[asks].todo) && ROWS[asks].todo[i]; i++) {
         const char *form = ROWS[asks].todo[i], *mark = strstr(form, "%s");
         snprintf(line, sizeof line, "%.*s%s%s", (int)(mark - form), form, id, mark + 2);
@@ -403,12 +403,13 @@ json_t *asks_json(const struct goal_loaded *loaded, const struct goal_shown *sho
         json_pack("{s:s, s:s%, s:s, s:s, s:s}", "goalId", id, "title",
                   shown->title.at ? shown->title.at : "", shown->title.len, "kind",
                   name_of(&ASKS_NAMES, asks), "since", since, "question", ROWS[asks].question);
+    goal_name_put(json, goal->kind.number);
     if (asked)
         json_object_set_new(json, "record", json_integer((json_int_t)asked->seq));
     json_put_text(json, "why", evidence.rule);
     evidence_put(json, asks, shown, asked);
     if (asks == ASKS_QUARANTINED)
         json_put_text(json, "evidence", brief(shown->why_aside, 200));
-    json_object_set_new(json, "do", asks_do(asks, goal->id));
+    json_object_set_new(json, "do", asks_do(asks, goal));
     return json;
 }

@@ -49,4 +49,4 @@ enum record_type asks_record(enum asks asks); /* type of the record that caused 
 /* {goalId, title, kind, since, question, why, evidence, record, do}; NULL: the goal waits for no person, or no memory. */
 json_t *asks_json(const struct goal_loaded *loaded, const struct goal_shown *shown);
 /* The commands that can be entered next: a list of command lines. */
-json_t *asks_do(enum asks asks, struct id goal);
+json_t *asks_do(enum asks asks, const struct goal *goal);

@@ -18,13 +18,14 @@ enum { WHY_DEFAULT = 20, WHY_RECORDS = LIMIT_LIST_PAGE, WHY_REPLAYED = 5000 };
 static const struct field PARAMS[] = {
     PARAM(
         "of", FIELD_TEXT, node, 64, FIELD_REQUIRED,
-        "a goal's id or a unique prefix of it, a node such as S1.1.1, an assignment A_3, a question Q_1, or admission"),
+        "a goal such as T7, its id or a unique prefix of it, a node such as S1.1.1, an assignment A_3, a question Q7.1, or admission"),
     PARAM_GOAL(0),
     PARAM("limit", FIELD_U32, limit, 0, 0, "how many lines, at most 200; default: 20"),
 };
 
 static const struct op_member MEMBERS[] = {
     {"goalId", MEMBER_TEXT, true, "the goal"},
+    {"name", MEMBER_TEXT, false, "its name, such as T7"},
     {"title", MEMBER_TEXT, true, "the title"},
     {"repo", MEMBER_TEXT, false, "the repository"},
     {"node", MEMBER_TEXT, false, "the node that it is about"},
@@ -57,6 +58,7 @@ struct telling {
     struct id goal;
     enum about about;
     struct str node; /* or the name of the assignment or question */
+    bool by_name;    /* T7 is a goal; its plan may have a node that is called that, too */
     bool shown;      /* the goal has been read; the request now is for the record that decided */
     bool decided_is_old;          /* that record is not among the newest */
     enum record_type first, last; /* range of its type */
@@ -115,6 +117,30 @@ static bool find_ask(struct op_call *call, struct store_request *ret_request) {
     return true;
 }
 
+/* T7, Q7.3, QH1.3. */
+static bool name_ask(struct op_call *call, struct store_request *ret_request) {
+    struct telling *it = call->own;
+    struct question_name question;
+    struct str of = call->args.node;
+    uint64_t number;
+    if (task_name_parse(of, &number)) {
+        it->by_name = true;
+        it->about = ABOUT_NODE;
+        it->node = arena_format(&call->arena, "T%llu", (unsigned long long)number);
+    } else if (question_name_parse(of, &question) && (question.number || question.host)) {
+        number = question.number;
+        it->about = ABOUT_QUESTION;
+        it->node = arena_format(&call->arena, "Q_%u", question.n);
+    } else
+        return false;
+    *ret_request =
+        (struct store_request){.verb = STORE_NAMED, .number = number, .limit = LIMIT_NAMED};
+    if (number)
+        return true;
+    it->goal = admission_id(question.host);
+    return show_ask(it, 0, 0, ret_request);
+}
+
 static bool request(struct op_call *call, struct store_request *ret_request) {
     struct telling *it = arena_new(&call->arena, struct telling, 1);
     struct str of = name_whole(call->args.node, &call->arena);
@@ -133,6 +159,8 @@ static bool request(struct op_call *call, struct store_request *ret_request) {
     }
     if (goal_id_parse(of, &it->goal))
         return show_ask(it, 0, 0, ret_request);
+    if (name_ask(call, ret_request))
+        return true;
     if (!goal_id_range(of, &ret_request->first_id, &ret_request->last_id))
         return find_ask(call, ret_request);
     ret_request->verb = STORE_NAMED;
@@ -155,8 +183,10 @@ static bool found_next(struct op_call *call, const struct store_answer *answer,
     }
     if (answer->found_count > 1)
         return refuse_several(call, answer);
-    if (it->node.len == 0)
+    if (it->node.len == 0 || it->by_name) {
+        it->by_name = false;
         return find_ask(call, ret_request);
+    }
     return op_refuse(call, ERROR_NOT_FOUND,
                      it->about == ABOUT_NODE ? "There is no goal and no node %.*s."
                                              : "Nothing open is called %.*s; name its goal.",
@@ -396,9 +426,9 @@ static json_t *do_json(const struct goal *goal, struct str node) {
     if (goal->kind.admission)
         return admission_do(goal);
     enum asks asks = goal_asks(goal);
-    goal_id_format(goal->id, id);
+    goal_called(goal, id);
     if (asks != ASKS_NOTHING) {
-        json_t *todo = asks_do(asks, goal->id);
+        json_t *todo = asks_do(asks, goal);
         const char *first = json_string_value(json_array_get(todo, 0));
         if (first && strncmp(first, "overseer why", 12) == 0)
             json_array_remove(todo, 0);
@@ -465,6 +495,7 @@ static void goal_put(struct op_call *call, const struct store_answer *answer) {
                   "status", status_of(it, loaded), "waitsFor", waits.at, waits.len, "nextTimer",
                   timer == TIME_NEVER ? json_null() : json_string(due), "do",
                   do_json(goal, it->about == ABOUT_GOAL ? (struct str){0} : it->node));
+    goal_name_put(call->result, goal->kind.number);
     subject_put(call);
     if (it->about != ABOUT_ADMISSION)
         repository_put(call, call->result, goal->repository);
@@ -543,8 +574,12 @@ static bool is_explained(const struct telling *it, const struct goal_shown *show
 }
 
 static bool subject_is_there(struct op_call *call, const struct store_answer *answer) {
-    const struct telling *it = call->own;
+    struct telling *it = call->own;
     const struct goal_loaded *loaded = &answer->loaded[0];
+    if (it->by_name && !plan_find(&loaded->plan, it->node)) {
+        it->about = ABOUT_GOAL;
+        it->node = (struct str){0};
+    }
     if (!loaded->exists)
         return op_refuse(call, ERROR_NOT_FOUND, "%s",
                          it->about == ABOUT_ADMISSION ? "This host has started nothing yet." : "");
@@ -611,7 +646,7 @@ const struct op OP_WHY_SHOW = {
         "Each line names its basis: measured, acted, decided, or said. What an agent said is shown, but is never\n"
         "the reason for a decision.\n"
         "If a limit decided, the decision is made again with another limit, to show whether it would differ.\n"
-        "Example: overseer why 01JC7Q4T9Z\n"
+        "Example: overseer why T7\n"
         "Example: overseer why S1.1.1",
     .kind = OP_READS,
     .may = MAY_LOOK,

@@ -140,16 +140,17 @@ struct verb_row {
 };
 
 static const struct verb_row VERBS[STORE_VERBS] = {
-    [STORE_JOIN] = {postgres_join, true},        [STORE_OWNED] = {postgres_owned, false},
-    [STORE_BEAT] = {postgres_beat, true},        [STORE_POLL] = {postgres_poll, false},
-    [STORE_TAKE] = {postgres_take, true},        [STORE_ADOPT] = {postgres_adopt, true},
-    [STORE_LOAD] = {postgres_load, false},       [STORE_COMMIT] = {postgres_commit, true},
-    [STORE_RESOLVE] = {postgres_resolve, true},  [STORE_FORWARD] = {postgres_forward, true},
-    [STORE_SHOW] = {postgres_show, false},       [STORE_LIST] = {postgres_list, false},
-    [STORE_ORDER] = {postgres_order, true},      [STORE_FIND] = {postgres_find, false},
-    [STORE_TALLY] = {postgres_tally, false},     [STORE_NAMED] = {postgres_named, false},
-    [STORE_HOSTS] = {postgres_hosts, false},     [STORE_FOLLOW] = {postgres_follow, false},
-    [STORE_HISTORY] = {postgres_history, false}, [STORE_BRIEF] = {postgres_brief, false},
+    [STORE_JOIN] = {postgres_join, true},       [STORE_OWNED] = {postgres_owned, false},
+    [STORE_BEAT] = {postgres_beat, true},       [STORE_POLL] = {postgres_poll, false},
+    [STORE_TAKE] = {postgres_take, true},       [STORE_ADOPT] = {postgres_adopt, true},
+    [STORE_LOAD] = {postgres_load, false},      [STORE_COMMIT] = {postgres_commit, true},
+    [STORE_RESOLVE] = {postgres_resolve, true}, [STORE_FORWARD] = {postgres_forward, true},
+    [STORE_SHOW] = {postgres_show, false},      [STORE_LIST] = {postgres_list, false},
+    [STORE_ORDER] = {postgres_order, true},     [STORE_FIND] = {postgres_find, false},
+    [STORE_TALLY] = {postgres_tally, false},    [STORE_NAMED] = {postgres_named, false},
+    [STORE_NUMBERS] = {postgres_numbers, true}, [STORE_HOSTS] = {postgres_hosts, false},
+    [STORE_FOLLOW] = {postgres_follow, false},  [STORE_HISTORY] = {postgres_history, false},
+    [STORE_BRIEF] = {postgres_brief, false},
 };
 
 /* An error in the middle of a pipeline also skips its COMMIT and leaves the transaction open. */

@@ -391,10 +391,14 @@ void postgres_find(struct pg_run *run, const struct store_request *request) {
 
 void postgres_named(struct pg_run *run, const struct store_request *request) {
     struct pg_params params = {.arena = run->arena};
-    param_id(&params, request->first_id);
-    param_id(&params, request->last_id);
-    param_int(&params, request->limit);
-    pg_send(run, PG_NAMED, &params);
+    if (request->number) {
+        param_int(&params, (int64_t)request->number);
+    } else {
+        param_id(&params, request->first_id);
+        param_id(&params, request->last_id);
+        param_int(&params, request->limit);
+    }
+    pg_send(run, request->number ? PG_NUMBERED : PG_NAMED, &params);
     if (pg_receive(run))
         take_found(run, run->store->results[0]);
 }

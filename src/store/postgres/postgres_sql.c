@@ -184,7 +184,7 @@ const struct pg_statement PG_STATEMENTS[PG_SQL_COUNT] = {
          " ON CONFLICT (host_id) DO UPDATE SET instance = $2, epoch = greatest(host.epoch, $7) + 1,"
          " beat = greatest(host.beat, $8) + 1, batch = greatest(host.batch, $9), state = 0,"
          " build = $3, addr = $4, speaks = $5 WHERE $6::int8 < 0 OR host.epoch = $6"
-         " RETURNING epoch, batch, policy, beat"},
+         " RETURNING epoch, batch, policy, beat, number_next, number_end, number_era"},
     [PG_BEAT] = {"iiii", "UPDATE host SET beat = beat + 1 WHERE host_id = $1 AND epoch = $2"
                          " AND beat >= $3 AND batch >= $4"},
     [PG_HOSTS_ALL] = {"ii", "SELECT host_id::int8, epoch, beat, batch, state::int8, instance, addr"
@@ -252,11 +252,26 @@ const struct pg_statement PG_STATEMENTS[PG_SQL_COUNT] = {
     [PG_MARKS] = {"", "SELECT k.i FROM unnest($1::uuid[], $2::int8[], $3::bytea[]) WITH ORDINALITY"
                       " AS k(goal_id, seq, hash, i) WHERE EXISTS (SELECT 1 FROM record r"
                       " WHERE r.goal_id = k.goal_id AND r.seq = k.seq AND r.hash = k.hash)"},
-    [PG_BATCH] =
-        {"iii",
-         planted(NO_EPOCH_CHECK)
-             ? "UPDATE host SET batch = $3 WHERE host_id = $1 AND $2::int8 >= 0"
-             : "UPDATE host SET batch = $3 WHERE host_id = $1 AND epoch = $2 AND batch = $3 - 1"},
+    [PG_BATCH] = {"iiii",
+                  planted(NO_EPOCH_CHECK)
+                      ? "UPDATE host SET batch = $3, number_next = greatest(number_next, $4)"
+                        " WHERE host_id = $1 AND $2::int8 >= 0"
+                      : "UPDATE host SET batch = $3, number_next = greatest(number_next, $4)"
+                        " WHERE host_id = $1 AND epoch = $2 AND batch = $3 - 1"},
+    /* P15: $3 more numbers from $4 on. A block that ends where they begin grows; any other is given up. The first ones of
+     * an era leave a gap, $5 for each restore: numbers that are forgotten. */
+    [PG_NUMBERS] =
+        {"iiiii",
+         "WITH ours AS MATERIALIZED (SELECT FROM host WHERE host_id = $1 AND epoch = $2 FOR UPDATE),"
+         " s AS (UPDATE store SET numbered = greatest(CASE WHEN numbered_era = era THEN numbered"
+         " ELSE greatest(numbered, (SELECT coalesce(max(number), 0) FROM goal_view WHERE number > 0))"
+         " + $5 * (era - numbered_era) END, $4 - 1) + $3,"
+         " numbered_era = era WHERE EXISTS (SELECT FROM ours)"
+         " RETURNING numbered, era)"
+         " UPDATE host h SET number_next = CASE WHEN h.number_era = s.era AND"
+         " h.number_end = s.numbered + 1 - $3 THEN h.number_next ELSE s.numbered + 1 - $3 END,"
+         " number_end = s.numbered + 1, number_era = s.era FROM s"
+         " WHERE h.host_id = $1 AND h.epoch = $2 RETURNING number_next, number_end, number_era"},
     [PG_COMMIT_LEAN] = {"iii", BY_PLAN(LEAN)},
     [PG_COMMIT_FULL] = {"iii", BY_PLAN(FULL)},
     /* The tally is decremented for the view's old display state and incremented for its new one. */
@@ -370,6 +385,7 @@ const struct pg_statement PG_STATEMENTS[PG_SQL_COUNT] = {
                         " ORDER BY v.asked_at, v.goal_id LIMIT $1"},
     [PG_ASKING_COUNT] = {"", "SELECT coalesce(sum(n), 0)::int8 FROM tally WHERE face = 2"},
     [PG_TALLY] = {"", "SELECT face::int8, sum(n)::int8 FROM tally GROUP BY face ORDER BY face"},
+    [PG_NUMBERED] = {"i", "SELECT goal_id FROM goal_view WHERE number = $1 AND number > 0"},
     [PG_NAMED] = {"uui", "SELECT goal_id FROM goal_view WHERE goal_id BETWEEN $1 AND $2"
                          " ORDER BY goal_id LIMIT $3"},
     [PG_FOLLOW_MARK] = {"", "SELECT era, " SETTLED

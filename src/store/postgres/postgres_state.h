@@ -36,6 +36,7 @@ enum pg_sql {
     PG_SEEN,
     PG_MARKS,
     PG_BATCH,
+    PG_NUMBERS,
     PG_COMMIT_LEAN, /* existing goals and their records only */
     PG_COMMIT_FULL,
     PG_COMMIT_VIEWS,
@@ -76,6 +77,7 @@ enum pg_sql {
     PG_ASKING_COUNT,
     PG_TALLY,
     PG_NAMED,
+    PG_NUMBERED,
     PG_FOLLOW_MARK,
     PG_FOLLOW_OLDEST,
     PG_FOLLOW_NEWEST,
@@ -252,6 +254,7 @@ void postgres_find(struct pg_run *, const struct store_request *);
 void postgres_tally(struct pg_run *, const struct store_request *);
 void postgres_order(struct pg_run *, const struct store_request *); /* postgres_order.c */
 void postgres_named(struct pg_run *, const struct store_request *);
+void postgres_numbers(struct pg_run *, const struct store_request *);
 void postgres_history(struct pg_run *, const struct store_request *);
 void postgres_brief(struct pg_run *, const struct store_request *);
 void postgres_follow(struct pg_run *, const struct store_request *); /* postgres_follow.c */

@@ -16,10 +16,24 @@ static void take_epoch(struct pg_run *run, const PGresult *result) {
         return;
     run->answer->epoch = (uint64_t)pg_int(result, 0, 0);
     run->answer->batch = (uint64_t)pg_int(result, 0, 1);
-    if (PQnfields(result) > 3)
-        run->answer->beat = (uint64_t)pg_int(result, 0, 3);
-    if (PQnfields(result) > 2 && PQgetlength(result, 0, 2) == sizeof run->answer->policy)
+}
+
+static struct number_block take_numbers(const PGresult *result, int column) {
+    return (struct number_block){(uint64_t)pg_int(result, 0, column),
+                                 (uint64_t)pg_int(result, 0, column + 1),
+                                 (uint64_t)pg_int(result, 0, column + 2)};
+}
+
+static void take_joined(struct pg_run *run, const PGresult *result) {
+    take_epoch(run, result);
+    if (!run->answer->held)
+        return;
+    run->answer->beat = (uint64_t)pg_int(result, 0, 3);
+    if (PQgetlength(result, 0, 2) == sizeof run->answer->policy)
         memcpy(&run->answer->policy, PQgetvalue(result, 0, 2), sizeof run->answer->policy);
+    struct number_block left = take_numbers(result, 4);
+    if (left.era == run->answer->mark.era)
+        run->answer->numbers = left;
 }
 
 /* P13: compares the row as it was found with what its host knows. */
@@ -73,7 +87,7 @@ void postgres_join(struct pg_run *run, const struct store_request *request) {
     take_seen(run, &request->known, run->store->results[1]);
     char why[LIMIT_WHY];
     if (schema_may_join(run->answer->mark.level, speaks, why, sizeof why))
-        take_epoch(run, run->store->results[4]);
+        take_joined(run, run->store->results[4]);
     else
         pg_answer_refused(run, why);
 }
@@ -111,6 +125,21 @@ void postgres_take(struct pg_run *run, const struct store_request *request) {
     pg_send(run, PG_TAKE, &params);
     if (pg_receive(run))
         run->answer->held = PQntuples(run->store->results[0]) > 0;
+}
+
+void postgres_numbers(struct pg_run *run, const struct store_request *request) {
+    struct pg_params params = {.arena = run->arena};
+    param_int(&params, request->self.host);
+    param_int(&params, (int64_t)request->self.epoch);
+    param_int(&params, request->number_count);
+    param_int(&params, (int64_t)request->number_from);
+    param_int(&params, (int64_t)number_gap());
+    pg_send(run, PG_NUMBERS, &params);
+    if (!pg_receive(run))
+        return;
+    run->answer->held = PQntuples(run->store->results[0]) == 1;
+    if (run->answer->held)
+        run->answer->numbers = take_numbers(run->store->results[0], 0);
 }
 
 /* ---- adopting ---- */
@@ -544,6 +573,7 @@ void postgres_commit(struct pg_run *run, const struct store_request *request) {
     param_int(batch, (int64_t)request->self.epoch);
     param_int(batch, (int64_t)request->batch);
     add_goals(sends, request, batch);
+    param_int(batch, (int64_t)request->number_next);
     add_views(sends, request);
     add_tags(sends, request);
     for (enum part_kind kind = 0; kind < PARTS; kind++)

@@ -128,6 +128,7 @@ static const struct verb_row VERBS[STORE_VERBS] = {
     [STORE_FIND] = {sqlite_find, SQL_BEGIN_READ},
     [STORE_TALLY] = {sqlite_tally, SQL_BEGIN_READ},
     [STORE_NAMED] = {sqlite_named, SQL_BEGIN_READ},
+    [STORE_NUMBERS] = {sqlite_numbers, SQL_BEGIN},
     [STORE_HISTORY] = {sqlite_history, SQL_BEGIN_READ},
     [STORE_BRIEF] = {sqlite_brief, SQL_BEGIN_READ},
     [STORE_FOLLOW] = {sqlite_follow, SQL_BEGIN_READ},

@@ -203,6 +203,8 @@ static void view_write(struct sqlite_run *run, const struct goal_commit *commit,
     }
     if (commit->expected && commit->title.len > 0)
         view_put(run, SQL_VIEW_TITLE, &view);
+    if (commit->expected && commit->numbered)
+        view_put(run, SQL_VIEW_NUMBER, &view);
     if (commit->tags || view.display_state != was)
         tags_write(run, commit, &view);
     tally[view.display_state]++;
@@ -262,6 +264,7 @@ void sqlite_commit(struct sqlite_run *run, const struct store_request *request,
     run_int(run, request->self.host);
     run_int(run, (int64_t)request->self.epoch);
     run_int(run, (int64_t)request->batch);
+    run_int(run, (int64_t)request->number_next);
     answer->held = run_change(run);
     for (uint32_t i = 0; i < request->commit_count; i++)
         request->commits[i].ok = false;

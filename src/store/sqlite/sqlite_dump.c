@@ -259,11 +259,13 @@ static bool put(struct load *load, const struct table_row *row) {
 static bool put_store(struct load *load, const struct table_row *row) {
     sqlite3 *db = ours(load)->store->db;
     sqlite3_stmt *statement = NULL;
-    static const char *const NAMES[] = {"level", "era", "instance", "tx", "stopped"};
+    static const char *const NAMES[] = {"level",   "era",      "instance",    "tx",
+                                        "stopped", "numbered", "numbered_era"};
     int code = begin(load)
                    ? sqlite3_prepare_v2(db,
                                         "UPDATE store SET level = ?1, era = ?2, instance = ?3,"
-                                        " tx = ?4, stopped = ?5",
+                                        " tx = ?4, stopped = ?5, numbered = coalesce(?6, 0),"
+                                        " numbered_era = coalesce(?7, ?2)",
                                         -1, &statement, NULL)
                    : SQLITE_ERROR;
     for (int i = 0; i < (int)count_of(NAMES) && !code; i++) {

@@ -231,10 +231,14 @@ void sqlite_find(struct sqlite_run *run, const struct store_request *request,
 void sqlite_named(struct sqlite_run *run, const struct store_request *request,
                   struct store_answer *answer, struct arena *arena) {
     answer->found = arena_new(arena, struct id, request->limit);
-    run_begin(run, SQL_NAMED);
-    run_id(run, request->first_id);
-    run_id(run, request->last_id);
-    run_int(run, request->limit);
+    run_begin(run, request->number ? SQL_NUMBERED : SQL_NAMED);
+    if (request->number) {
+        run_int(run, (int64_t)request->number);
+    } else {
+        run_id(run, request->first_id);
+        run_id(run, request->last_id);
+        run_int(run, request->limit);
+    }
     while (run_row(run))
         answer->found[answer->found_count++] = row_id(run);
     run_end(run);

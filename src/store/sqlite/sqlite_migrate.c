@@ -8,11 +8,12 @@ static const char *const TABLES[] = {
     "CREATE TABLE store (one INTEGER PRIMARY KEY CHECK (one = 1), version INTEGER NOT NULL,"
     " oldest INTEGER NOT NULL, level INTEGER NOT NULL, era INTEGER NOT NULL, instance BLOB NOT NULL,"
     " safe TEXT, tx INTEGER NOT NULL, retaining INTEGER NOT NULL DEFAULT 0,"
-    " stopped TEXT)",
+    " stopped TEXT, numbered INTEGER NOT NULL DEFAULT 0, numbered_era INTEGER NOT NULL DEFAULT 0)",
     "CREATE TABLE host (host_id INTEGER PRIMARY KEY, instance INTEGER NOT NULL,"
     " epoch INTEGER NOT NULL, beat INTEGER NOT NULL, batch INTEGER NOT NULL, state INTEGER NOT NULL,"
     " build TEXT NOT NULL, addr TEXT NOT NULL, speaks INTEGER NOT NULL DEFAULT 1,"
-    " policy BLOB)",
+    " policy BLOB, number_next INTEGER NOT NULL DEFAULT 0, number_end INTEGER NOT NULL DEFAULT 0,"
+    " number_era INTEGER NOT NULL DEFAULT -1)",
     "CREATE TABLE IF NOT EXISTS goal (goal_id BLOB PRIMARY KEY, owner INTEGER NOT NULL,"
     "  fence INTEGER NOT NULL, version INTEGER NOT NULL, seq INTEGER NOT NULL, head BLOB NOT NULL,"
     "  due_at INTEGER NOT NULL, open INTEGER NOT NULL, aside INTEGER NOT NULL, hot BLOB NOT NULL)"
@@ -45,9 +46,10 @@ static const char *const TABLES[] = {
     " PRIMARY KEY (goal_id, from_seq)) WITHOUT ROWID",
 
     "CREATE TABLE goal_view (row INTEGER PRIMARY KEY, @columns, asked_at INTEGER NOT NULL DEFAULT 0,"
-    " repository INTEGER NOT NULL DEFAULT 0)",
+    " repository INTEGER NOT NULL DEFAULT 0, number INTEGER NOT NULL DEFAULT 0)",
     "CREATE UNIQUE INDEX goal_view_goal ON goal_view (goal_id)",
     "CREATE INDEX goal_view_face ON goal_view (face, status, created_at, goal_id)",
+    "CREATE UNIQUE INDEX goal_view_number ON goal_view (number) WHERE number > 0",
     "CREATE TABLE goal_tag (tag TEXT NOT NULL, face INTEGER NOT NULL, created_at INTEGER NOT NULL,"
     " goal_id BLOB NOT NULL, PRIMARY KEY (tag, face, created_at, goal_id)) WITHOUT ROWID",
     "CREATE INDEX goal_tag_goal ON goal_tag (goal_id)",

@@ -351,9 +351,9 @@ static void lost_add(struct salvage *s, struct id goal, const char *wrong) {
 static void view_make(struct salvage *s, const struct audit *audit, const struct goal *goal) {
     static const char MAKE[] =
         "INSERT INTO goal_view (row, goal_id, status, face, priority, percent, created_at, updated_at, title,"
-        " ended_at, repository)"
+        " ended_at, repository, number)"
         " VALUES (coalesce((SELECT max(row) + 1 FROM goal_view WHERE row BETWEEN ?1 AND ?1 + 2097151), ?1),"
-        " ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)";
+        " ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12)";
     const int64_t numbers[] = {goal->status,           goal_display_state(goal),
                                goal->priority,         goal->progress.percent,
                                goal->times.created_at, goal->times.updated_at};
@@ -369,6 +369,7 @@ static void view_make(struct salvage *s, const struct audit *audit, const struct
     sqlite3_bind_text(put, 9, title.at, (int)title.len, SQLITE_STATIC);
     sqlite3_bind_int64(put, 10, goal->times.ended_at);
     sqlite3_bind_int64(put, 11, (int64_t)goal->repository);
+    sqlite3_bind_int64(put, 12, (int64_t)goal->kind.number);
     s->failed = s->failed || sqlite3_step(put) != SQLITE_DONE;
     sqlite3_finalize(put);
 }

@@ -32,6 +32,12 @@ static const char *const STATEMENTS[SQL_COUNT] = {
         " VALUES (?1, ?2, 1, 1, 0, 0, ?3, ?4, ?5) ON CONFLICT (host_id) DO UPDATE"
         " SET instance = ?2, epoch = epoch + 1, beat = beat + 1, state = 0, build = ?3, addr = ?4,"
         " speaks = ?5 WHERE ?6 < 0 OR epoch = ?6 RETURNING epoch, batch, policy",
+    [SQL_NUMBERS] = "SELECT h.number_next, h.number_end, h.number_era, s.era, s.numbered,"
+                    " s.numbered_era FROM store s, host h WHERE h.host_id = ?1 AND h.epoch = ?2",
+    [SQL_NUMBERS_HIGHEST] = "SELECT coalesce(max(number), 0) FROM goal_view WHERE number > 0",
+    [SQL_NUMBERS_TAKEN] = "UPDATE store SET numbered = ?1, numbered_era = era",
+    [SQL_NUMBERS_HOST] = "UPDATE host SET number_next = ?2, number_end = ?3, number_era = ?4"
+                         " WHERE host_id = ?1",
     [SQL_BEAT] = "UPDATE host SET beat = beat + 1 WHERE host_id = ?1 AND epoch = ?2",
     [SQL_HOSTS] =
         "SELECT host_id, epoch, beat, batch, state FROM host WHERE host_id <> ?1 AND state < 2"
@@ -67,10 +73,11 @@ static const char *const STATEMENTS[SQL_COUNT] = {
     [SQL_SEEN] = "SELECT 1 FROM seen WHERE goal_id = ?1 AND source = ?2",
     [SQL_RECORD_AT] = "SELECT 1 FROM record WHERE goal_id = ?1 AND seq = ?2 AND hash = ?3",
 
-    [SQL_BATCH] =
-        planted(NO_EPOCH_CHECK)
-            ? "UPDATE host SET batch = ?3 WHERE host_id = ?1 AND ?2 >= 0 AND ?3 > 0"
-            : "UPDATE host SET batch = ?3 WHERE host_id = ?1 AND epoch = ?2 AND batch = ?3 - 1",
+    [SQL_BATCH] = planted(NO_EPOCH_CHECK)
+                      ? "UPDATE host SET batch = ?3, number_next = max(number_next, ?4)"
+                        " WHERE host_id = ?1 AND ?2 >= 0 AND ?3 > 0"
+                      : "UPDATE host SET batch = ?3, number_next = max(number_next, ?4)"
+                        " WHERE host_id = ?1 AND epoch = ?2 AND batch = ?3 - 1",
     [SQL_GOAL_MOVE] =
         "UPDATE goal SET version = ?1, seq = ?2, head = ?3, due_at = ?4, hot = ?5"
         " WHERE goal_id = ?6 AND version = ?7 AND owner = ?8 AND open = ?9 AND aside = ?10",
@@ -107,6 +114,7 @@ static const char *const STATEMENTS[SQL_COUNT] = {
         "UPDATE goal_view SET face = :face, status = :status, @rest WHERE goal_id = :goal_id",
     [SQL_VIEW_DISPLAY_STATE] = "SELECT face FROM goal_view WHERE goal_id = ?1",
     [SQL_VIEW_TITLE] = "UPDATE goal_view SET title = :title WHERE goal_id = :goal_id",
+    [SQL_VIEW_NUMBER] = "UPDATE goal_view SET number = :number WHERE goal_id = :goal_id",
     [SQL_TAG_CLEAR] = "DELETE FROM goal_tag WHERE goal_id = ?1",
     [SQL_TAG_INSERT] = "INSERT OR IGNORE INTO goal_tag (tag, face, created_at, goal_id)"
                        " VALUES (?1, ?2, ?3, ?4)",
@@ -173,6 +181,7 @@ static const char *const STATEMENTS[SQL_COUNT] = {
     [SQL_TALLY] = "SELECT face, sum(n) FROM tally GROUP BY face",
     [SQL_NAMED] =
         "SELECT goal_id FROM goal_view WHERE goal_id BETWEEN ?1 AND ?2 ORDER BY goal_id LIMIT ?3",
+    [SQL_NUMBERED] = "SELECT goal_id FROM goal_view WHERE number = ?1 AND number > 0",
 
     /* Days are found by jumping from one to the next along the key; within each day, only records after the place are
      * read. */
@@ -221,7 +230,8 @@ static const char *declared(const struct field *field) {
 enum listing { LIST_VIEW, LIST_NAMES, LIST_MARKS, LIST_REST, LIST_COLUMNS, LISTINGS };
 static const char *const LISTED[LISTINGS] = {"@view", "@names", "@marks", "@rest", "@columns"};
 /* Indexed columns and the title: separate statements set them. */
-static const char *const INDEXED[] = {"goal_id", "face", "status", "created_at", "title", NULL};
+static const char *const INDEXED[] = {"goal_id", "face",   "status", "created_at",
+                                      "title",   "number", NULL};
 
 static size_t column_put(enum listing listing, const struct field *field, char *to, size_t room) {
     const char *name = field->name;

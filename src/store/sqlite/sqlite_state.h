@@ -17,6 +17,10 @@ enum sql {
     SQL_MARK,
     SQL_LEVEL,
     SQL_JOIN,
+    SQL_NUMBERS,
+    SQL_NUMBERS_HIGHEST,
+    SQL_NUMBERS_TAKEN,
+    SQL_NUMBERS_HOST,
     SQL_BEAT,
     SQL_HOSTS,
     SQL_HOSTS_ALL,
@@ -43,6 +47,7 @@ enum sql {
     SQL_VIEW_UPDATE,
     SQL_VIEW_DISPLAY_STATE,
     SQL_VIEW_TITLE,
+    SQL_VIEW_NUMBER,
     SQL_TAG_CLEAR,
     SQL_TAG_INSERT,
     SQL_TAG_DISPLAY_STATE,
@@ -79,6 +84,7 @@ enum sql {
     SQL_ASKING_COUNT,
     SQL_TALLY,
     SQL_NAMED,
+    SQL_NUMBERED,
     SQL_FOLLOW_MARK,
     SQL_FOLLOW_DAYS,
     SQL_FOLLOW_HEAD,
@@ -179,7 +185,7 @@ sqlite_verb sqlite_named;                                         /* sqlite_list
 sqlite_verb sqlite_history, sqlite_brief;                         /* sqlite_show.c */
 sqlite_verb sqlite_follow;                                        /* sqlite_follow.c */
 sqlite_verb sqlite_join, sqlite_beat, sqlite_take, sqlite_adopt;  /* sqlite_write.c */
-sqlite_verb sqlite_resolve, sqlite_forward;
+sqlite_verb sqlite_resolve, sqlite_forward, sqlite_numbers;
 sqlite_verb sqlite_commit; /* sqlite_commit.c */
 sqlite_verb sqlite_order;  /* sqlite_order.c */
 

@@ -13,6 +13,78 @@ static void take_epoch(struct sqlite_run *run, struct store_answer *answer) {
     run_end(run);
 }
 
+/* ---- numbers for names ---- */
+
+struct numbering {
+    struct number_block block; /* of this host */
+    uint64_t era, numbered, numbered_era;
+};
+
+static bool numbering_read(struct sqlite_run *run, const struct store_self *self,
+                           struct numbering *ret) {
+    run_begin(run, SQL_NUMBERS);
+    run_int(run, self->host);
+    run_int(run, (int64_t)self->epoch);
+    bool held = run_row(run);
+    if (held) {
+        ret->block.next = (uint64_t)row_int(run);
+        ret->block.end = (uint64_t)row_int(run);
+        ret->block.era = (uint64_t)row_int(run);
+        ret->era = (uint64_t)row_int(run);
+        ret->numbered = (uint64_t)row_int(run);
+        ret->numbered_era = (uint64_t)row_int(run);
+    }
+    run_end(run);
+    return held;
+}
+
+/* The highest number that may have been given. A restore may have forgotten some: they are left out. */
+static uint64_t numbered_to(struct sqlite_run *run, const struct numbering *now) {
+    if (now->numbered_era == now->era)
+        return now->numbered;
+    run_begin(run, SQL_NUMBERS_HIGHEST);
+    uint64_t highest = run_row(run) ? (uint64_t)row_int(run) : 0;
+    run_end(run);
+    highest = now->numbered > highest ? now->numbered : highest;
+    return highest + number_gap() * (now->era - now->numbered_era);
+}
+
+/* P15: a block that ends where the new numbers begin grows; any other is given up. */
+void sqlite_numbers(struct sqlite_run *run, const struct store_request *request,
+                    struct store_answer *answer, struct arena *arena) {
+    (void)arena;
+    struct numbering now = {0};
+    answer->held = numbering_read(run, &request->self, &now);
+    if (!answer->held)
+        return;
+    uint64_t first = numbered_to(run, &now) + 1;
+    if (first < request->number_from)
+        first = request->number_from;
+    bool grows = now.block.era == now.era && now.block.end == first;
+    answer->numbers = (struct number_block){grows ? now.block.next : first,
+                                            first + request->number_count, now.era};
+    run_begin(run, SQL_NUMBERS_TAKEN);
+    run_int(run, (int64_t)answer->numbers.end - 1);
+    run_change(run);
+    run_begin(run, SQL_NUMBERS_HOST);
+    run_int(run, request->self.host);
+    run_int(run, (int64_t)answer->numbers.next);
+    run_int(run, (int64_t)answer->numbers.end);
+    run_int(run, (int64_t)now.era);
+    run_change(run);
+}
+
+/* What is left of this host's block, unless that is of an earlier era. */
+static void numbers_left(struct sqlite_run *run, const struct store_request *request,
+                         struct store_answer *answer) {
+    struct numbering now = {0};
+    struct store_self self = {.host = request->self.host, .epoch = answer->epoch};
+    if (answer->held && numbering_read(run, &self, &now) && now.block.era == now.era)
+        answer->numbers = now.block;
+}
+
+/* ---- the host row ---- */
+
 /* A host that does not speak the store's level may not join. */
 static bool join_allowed(struct sqlite_run *run, uint32_t speaks, struct store_answer *answer) {
     sqlite_read_mark(run, answer);
@@ -37,6 +109,7 @@ void sqlite_join(struct sqlite_run *run, const struct store_request *request,
     run_int(run, speaks);
     run_int(run, request->claims ? (int64_t)request->victim.epoch : -1);
     take_epoch(run, answer);
+    numbers_left(run, request, answer);
     run_begin(run, SQL_LEVEL);
     run_change(run);
     sqlite_read_mark(run, answer);
