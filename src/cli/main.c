@@ -25,9 +25,39 @@ static int half_tell(struct typed *typed) {
     return EXIT_USAGE;
 }
 
+/* Once for each name, also if one of them fails. */
+static int run_each(struct typed *typed) {
+    const char *flag = command_flag(typed->command, 0)->name;
+    json_t *names = json_pack("[O]", json_object_get(typed->params, flag)), *name;
+    json_t *params = json_deep_copy(typed->params);
+    int status = 0;
+    size_t i;
+    json_array_extend(names, typed->also);
+    json_array_foreach(names, i, name) {
+        json_decref(typed->params);
+        typed->params = json_deep_copy(params);
+        typed->trouble = (struct trouble){0};
+        json_object_set(typed->params, flag, name);
+        printf("%s:\n", json_string_value(name));
+        fflush(stdout);
+        int ended = typed->command->run(typed);
+        status = status ? status : ended;
+    }
+    json_decref(names);
+    json_decref(params);
+    return status;
+}
+
 static int run(struct typed *typed) {
     if (typed->help)
         return help_for(typed);
+    if (typed->command && json_array_size(typed->also) > 0 && typed->as_json) {
+        trouble_make(&typed->trouble, ERROR_INVALID, "With --json a command takes one name.");
+        trouble_next(&typed->trouble, "Run it once for each.");
+        return trouble_tell(&typed->trouble, true);
+    }
+    if (typed->command && json_array_size(typed->also) > 0)
+        return run_each(typed);
     if (typed->command)
         return typed->command->run(typed);
     if (typed->noun)

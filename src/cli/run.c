@@ -116,7 +116,8 @@ static void tools_put(const struct typed *typed, const char *flag, json_t *node,
 }
 
 /* The only task of a goal is called what the goal is called: T7. */
-static json_t *plan_make(const struct typed *typed, const char *task, const struct task_new *new) {
+static json_t *plan_make(const struct typed *typed, const char *name, const struct task_new *new) {
+    const char *task = *name == 'T' ? name : "T1";
     char phase[TASK_NAME];
     snprintf(phase, sizeof phase, "P%s", task + 1);
     json_t *node =
@@ -146,7 +147,9 @@ static bool task_named(struct typed *typed, const struct task_new *new, char goa
         json_object_set_new(params, "repo", json_string(new->repo));
     json_t *made = typed_ask(typed, "goal.create", params);
     snprintf(goal, 64, "%s", made ? text_of(made, "goalId") : "");
-    snprintf(name, TASK_NAME, "%s", made && *text_of(made, "name") ? text_of(made, "name") : "T1");
+    snprintf(name, TASK_NAME, "%s", made ? text_of(made, "name") : "");
+    if (made && !*name) /* a host of the fleet is older: a short id stands for the name */
+        snprintf(name, TASK_NAME, "%.10s", goal + strlen("goal_"));
     json_t *plan = made ? typed_ask(typed, "plan.apply",
                                     json_pack("{s:s, s:o, s:s}", "goal", goal, "nodes",
                                               plan_make(typed, name, new), "key", key))

@@ -75,13 +75,19 @@ static bool is_meant(const struct typed *typed, const json_t *item, bool questio
     return questions ? question_is_meant(item, typed_text(typed, "question")) && there : there;
 }
 
-/* The item that was named; NULL: it is not waiting. */
+/* The item that was named; NULL: it is not waiting, or the name fits several. */
 static const json_t *meant_find(const struct typed *typed, const json_t *items, bool questions) {
+    const json_t *found = NULL;
     size_t i;
     json_t *item;
-    json_array_foreach(items, i, item) if (is_open(item, questions) &&
-                                           is_meant(typed, item, questions)) return item;
-    return NULL;
+    json_array_foreach(items, i, item) {
+        if (!is_open(item, questions) || !is_meant(typed, item, questions))
+            continue;
+        if (found)
+            return NULL;
+        found = item;
+    }
+    return found;
 }
 
 static bool item_settle(struct typed *typed, const json_t *item, bool questions) {

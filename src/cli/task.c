@@ -18,6 +18,9 @@ enum { AGAIN_MS = 500 };
 /* ---- finding the task ---- */
 
 bool task_is_node(const char *what) {
+    uint64_t number;
+    if (task_name_parse(str_of(what), &number)) /* also t7 */
+        return true;
     return (*what == 'T' || *what == 'S' || *what == 'P') && isdigit((unsigned char)what[1]) &&
            strlen(what) < 16 && strspn(what + 1, "0123456789.") == strlen(what + 1);
 }

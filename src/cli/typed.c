@@ -4,6 +4,7 @@
 
 #include "cli/command.h"
 #include "cli/suggest.h"
+#include "model/goal.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -244,8 +245,33 @@ static const char *flag_spelled(const struct command *command, const char *word)
 
 /* ---- words ---- */
 
+/* A goal, task or question that exists; the task of `run` is a text. */
+static bool names_something(const struct field *flag) {
+    static const char *const NAMES[] = {"goal", "node", "of", "question", "task"};
+    for (size_t i = 0; i < count_of(NAMES); i++)
+        if (strcmp(flag->name, NAMES[i]) == 0)
+            return flag->flags & FIELD_REQUIRED;
+    return false;
+}
+
+/* T7 T8, Q7.1 Q8.1: names of the same kind as the first. */
+static bool is_further_name(const struct reading *reading, const char *word) {
+    const struct typed *typed = reading->typed;
+    const struct field *first = reading->positional == 1 ? command_flag(typed->command, 0) : NULL;
+    const char *value = first && names_something(first) ? typed_text(typed, first->name) : NULL;
+    struct question_name question;
+    uint64_t number;
+    if (!value)
+        return false;
+    return (task_name_parse(str_of(value), &number) && task_name_parse(str_of(word), &number)) ||
+           (question_name_parse(str_of(value), &question) && strchr(value, '.') &&
+            question_name_parse(str_of(word), &question) && strchr(word, '.'));
+}
+
 static bool word_take(struct reading *reading, const char *word) {
     struct typed *typed = reading->typed;
+    if (is_further_name(reading, word))
+        return json_array_append_new(typed->also, json_string(word)) == 0;
     size_t most = command_positional(typed->command);
     const struct field *last = most > 0 ? command_flag(typed->command, most - 1) : NULL;
     if (reading->positional >= most && !(last && last->type == FIELD_TEXTS)) {
@@ -320,7 +346,7 @@ static bool token_read(struct typed *typed) {
 
 bool typed_read(struct typed *typed, int count, char *const *words) {
     struct reading reading = {.typed = typed, .count = count, .words = words};
-    *typed = (struct typed){.params = json_object()};
+    *typed = (struct typed){.params = json_object(), .also = json_array()};
     const char *token = getenv("OVERSEER_TOKEN"), *url = getenv("OVERSEER_URL");
     typed->at.token = token && *token ? token : NULL;
     typed->at.url = url && *url ? url : NULL;
@@ -363,6 +389,7 @@ bool typed_load(struct typed *typed) {
 
 void typed_free(struct typed *typed) {
     json_decref(typed->params);
+    json_decref(typed->also);
 }
 
 const char *typed_text(const struct typed *typed, const char *name) {

@@ -12,6 +12,7 @@ struct typed {
     const struct command *command; /* NULL: no word was typed, or only a noun */
     const char *noun;              /* in that case, the noun */
     json_t *params;                /* keyed by the name of the flag's row */
+    json_t *also;                  /* further names after the first: the command runs for each */
     struct daemon_address at;
     bool as_json, yes, dry_run, watch, help;
     bool socket_given; /* with its flag */

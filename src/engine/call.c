@@ -613,7 +613,8 @@ static bool several_refuse(struct call *call, const struct store_answer *answer)
 }
 
 static bool goal_is_named(struct call *call, const struct store_answer *answer) {
-    if (!answer_is_there(call, answer))
+    if (!answer_is_there(call, answer) ||
+        !op_goal_is_own(&call->op, answer->found, answer->found_count))
         return false;
     if (answer->found_count == 0)
         return op_refuse(&call->op, ERROR_NOT_FOUND, "%s", "");

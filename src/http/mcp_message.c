@@ -23,7 +23,7 @@ static const char FOR_AGENTS[] =
 static const char FOR_OTHERS[] =
     "Overseer keeps goals, their plans and the records of all decisions. A write is "
     "durable when the tool returns; repeat a write with the same `key` to apply it "
-    "once. A goal is named by its id or a unique prefix of it.";
+    "once. A goal is named by T and its number, its id, or a unique prefix of that.";
 
 /* ---- answers ---- */
 

@@ -306,18 +306,32 @@ static bool group_lacks_number(const struct ledger *ledger, const struct group *
     return false;
 }
 
-/* P15: false: enough are left for this batch. */
+/* P15: false: enough are left for this batch, or it has asked once. A goal that gets none now gets one with its next
+ * change. */
 static bool numbers_request(struct ledger *ledger) {
-    uint64_t wanted = 0, left = numbers_left(ledger);
+    uint64_t wanted = 0;
     for (uint32_t i = 0; i < ledger->batch.group_count && ledger->mark.level >= LEVEL_NAMES; i++)
         wanted += group_lacks_number(ledger, &ledger->batch.groups[i]);
-    if (wanted <= left)
+    if (wanted <= numbers_left(ledger) || ledger->batch.numbers_taken)
         return false;
     ledger->request.verb = STORE_NUMBERS;
     ledger->request.number_from = ledger->numbers.next;
-    ledger->request.number_count =
-        wanted - left > LIMIT_NUMBERS ? (uint32_t)(wanted - left) : LIMIT_NUMBERS;
+    ledger->request.number_count = wanted > LIMIT_NUMBERS ? (uint32_t)wanted : LIMIT_NUMBERS;
     return true;
+}
+
+/* P13: a store of an earlier era has gone back; the join notices how. */
+static void numbers_come(struct ledger *ledger, const struct store_answer *answer) {
+    if (answer->outcome != STORE_DONE) {
+        ledger_retry_later(ledger, answer);
+        return;
+    }
+    if (!answer->held || answer->numbers.era < ledger->mark.era) {
+        ledger_deposed(ledger);
+        return;
+    }
+    numbers_absorb(ledger, answer);
+    ledger->batch.numbers_taken = true;
 }
 
 /* ---- release of acts and answers ---- */
@@ -692,14 +706,7 @@ void batch_absorb(struct ledger *ledger, const struct store_answer *answer) {
             ledger_retry_later(ledger, answer);
         break;
     case BATCH_ADOPT: adopt_absorb(ledger, answer); break;
-    case BATCH_NUMBERS:
-        if (answer->outcome != STORE_DONE)
-            ledger_retry_later(ledger, answer);
-        else if (answer->held)
-            numbers_absorb(ledger, answer);
-        else
-            ledger_deposed(ledger);
-        break;
+    case BATCH_NUMBERS: numbers_come(ledger, answer); break;
     case BATCH_COMMIT: commit_absorb(ledger, answer); break;
     case BATCH_RESOLVE: resolve_absorb(ledger, answer); break;
     case BATCH_RECHECK: recheck_absorb(ledger, answer); break;

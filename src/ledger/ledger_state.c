@@ -302,7 +302,7 @@ void batch_end(struct ledger *ledger) {
     batch->stage = BATCH_NONE;
     batch->input_count = batch->group_count = batch->commit_count = 0;
     batch->from = batch->to = 0;
-    batch->after_join = false;
+    batch->after_join = batch->numbers_taken = false;
     arena_reset(&batch->arena);
 }
 

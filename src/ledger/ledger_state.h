@@ -57,9 +57,10 @@ struct batch {
     uint32_t *commit_group;    /* index of its group */
     struct live *commit_lives; /* after the commit */
     uint32_t commit_count;
-    uint32_t from, to; /* range of commits[] that is being committed now */
-    uint64_t number;   /* batch number under which it was sent */
-    bool after_join;   /* in doubt while deposed: only answers can still be given */
+    uint32_t from, to;  /* range of commits[] that is being committed now */
+    uint64_t number;    /* batch number under which it was sent */
+    bool numbers_taken; /* they were requested once: it is decided with what is left */
+    bool after_join;    /* in doubt while deposed: only answers can still be given */
 };
 
 struct neighbour {

@@ -118,8 +118,8 @@ json_t *assignment_json(const struct goal_loaded *loaded, const struct assignmen
     json_object_set_new(json, "scope", json_string(assignment->setup.scope));
     json_object_set_new(json, "limits", json_string(assignment->setup.limits));
     if (assignment->wait.question) {
-        char question[16];
-        snprintf(question, sizeof question, "Q_%u", assignment->wait.question - 1);
+        char question[QUESTION_NAME];
+        question_name_format(&loaded->goal, assignment->wait.question - 1, question);
         json_object_set_new(json, "question", json_string(question));
     }
     return json;

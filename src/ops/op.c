@@ -69,13 +69,17 @@ bool op_args_read(struct op_call *call, const json_t *params) {
     return true;
 }
 
+static const char OTHER_GOAL[] = "A run may name only its own goal.";
+
 static bool is_own_goal(struct op_call *call) {
     struct op_args *args = &call->args_read;
     struct id own = call->caller->goal;
     bool is_own = args->goal.len == 0 || id_equal(args->goal_id, own);
-    if (args->goal_number) /* a run is known by its goal's id only */
-        is_own = false;
-    else if (args->goal_begins)
+    if (args->goal_number) { /* T7 is looked up, and compared then: op_goal_is_own() */
+        args->goal_id = own;
+        return true;
+    }
+    if (args->goal_begins)
         is_own = id_compare(args->goal_first, own) <= 0 && id_compare(own, args->goal_last) <= 0;
     args->goal_id = own;
     args->goal_begins = false;
@@ -91,8 +95,14 @@ bool op_allows(struct op_call *call) {
         return op_refuse(call, ERROR_UNAUTHORIZED, "%s is not in the scope of this run.",
                          call->op->name);
     if (caller->role == ROLE_RUN && !is_own_goal(call))
-        return op_refuse(call, ERROR_UNAUTHORIZED, "A run may name only its own goal.");
+        return op_refuse(call, ERROR_UNAUTHORIZED, "%s", OTHER_GOAL);
     return true;
+}
+
+bool op_goal_is_own(struct op_call *call, const struct id *found, uint32_t count) {
+    bool is_own = count == 1 && id_equal(found[0], call->caller->goal);
+    return call->caller->role != ROLE_RUN || is_own ||
+           op_refuse(call, ERROR_UNAUTHORIZED, "%s", OTHER_GOAL);
 }
 
 void op_call_free(struct op_call *call) {

@@ -216,6 +216,8 @@ const struct op *op_find(struct str name);
 
 /* May the caller call it? False: call->error says why not. A run may name only its own goal; naming none means its own. */
 bool op_allows(struct op_call *call);
+/* The same, once the name of the goal was looked up. */
+bool op_goal_is_own(struct op_call *call, const struct id *found, uint32_t count);
 
 /* Fills the arguments from a JSON object. False: call->why says what is wrong, and with which argument. */
 bool op_args_read(struct op_call *call, const json_t *params);

@@ -44,6 +44,17 @@ static bool era_begin(sqlite3 *db, uint64_t standing, uint64_t *ret_era) {
     return sqlite3_finalize(row) == SQLITE_OK && read;
 }
 
+/* P15: a backup with tables before version 8 has no such column; the gap of its new era has to suffice. */
+static void numbers_raise(sqlite3 *db, uint64_t standing) {
+    sqlite3_stmt *put = NULL;
+    if (sqlite3_prepare_v2(db, "UPDATE store SET numbered = max(numbered, ?1)", -1, &put, NULL) ==
+        SQLITE_OK) {
+        sqlite3_bind_int64(put, 1, (int64_t)standing);
+        sqlite3_step(put);
+    }
+    sqlite3_finalize(put);
+}
+
 static bool restored_note(struct backup *backup, sqlite3 *db, const struct backup_note *note,
                           uint64_t era) {
     char text[256], taken[TIME_TEXT + 1];
@@ -61,6 +72,8 @@ bool backup_finish(struct backup *backup, const char *path, const struct standin
                              NULL, NULL, NULL) == SQLITE_OK;
     for (uint32_t i = 0; good && i < standing->host_count; i++)
         good = host_raise(db, &standing->hosts[i]);
+    if (good)
+        numbers_raise(db, standing->numbered);
     good = good &&
            sqlite3_exec(db, "UPDATE host SET epoch = epoch + 1", NULL, NULL, NULL) == SQLITE_OK &&
            era_begin(db, standing->era, ret_era) && restored_note(backup, db, note, *ret_era) &&

@@ -12,7 +12,7 @@
 
 /* ---- SQLite ---- */
 
-/* Read the era and the hosts of the existing store, as far as it is still readable. */
+/* Read the era, the numbers given and the hosts of the existing store, as far as it is still readable. */
 static void standing_read(const char *path, struct standing *ret) {
     sqlite3 *db = NULL;
     sqlite3_stmt *rows = NULL;
@@ -32,6 +32,11 @@ static void standing_read(const char *path, struct standing *ret) {
                                   .beat = (uint64_t)sqlite3_column_int64(rows, 3),
                                   .batch = (uint64_t)sqlite3_column_int64(rows, 4)};
         }
+    sqlite3_finalize(rows);
+    rows = NULL;
+    if (sqlite3_prepare_v2(db, "SELECT numbered FROM store", -1, &rows, NULL) == SQLITE_OK &&
+        sqlite3_step(rows) == SQLITE_ROW) /* tables before version 8 have none */
+        ret->numbered = (uint64_t)sqlite3_column_int64(rows, 0);
     sqlite3_finalize(rows);
     sqlite3_close(db);
 }

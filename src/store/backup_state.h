@@ -12,6 +12,7 @@ enum { BACKUP_PATH = 4096, BACKUP_HOSTS = 1024 };
  * any of these numbers. */
 struct standing {
     uint64_t era;
+    uint64_t numbered; /* P15: the highest number that a host has taken */
     struct host_row hosts[BACKUP_HOSTS];
     uint32_t host_count;
 };

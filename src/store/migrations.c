@@ -30,12 +30,13 @@
 _Static_assert(DISPLAY_DONE == 3, "3 above");
 _Static_assert(DISPLAY_NEEDS_YOU == 2, "2 above");
 
+/* `overseer run` had counted the goals to name a task: no such name is given again. */
 #define NUMBERS_8(type, absent) \
     "ALTER TABLE goal_view ADD " absent "number " type " NOT NULL DEFAULT 0;" \
     "CREATE UNIQUE INDEX " absent "goal_view_number ON goal_view (number) WHERE number > 0;" \
     "ALTER TABLE store ADD numbered " type " NOT NULL DEFAULT 0;" \
     "ALTER TABLE store ADD numbered_era " type " NOT NULL DEFAULT 0;" \
-    "UPDATE store SET numbered_era = era;" \
+    "UPDATE store SET numbered = (SELECT count(*) FROM goal_view);" \
     "ALTER TABLE host ADD number_next " type " NOT NULL DEFAULT 0;" \
     "ALTER TABLE host ADD number_end " type " NOT NULL DEFAULT 0;" \
     "ALTER TABLE host ADD number_era " type " NOT NULL DEFAULT -1"

@@ -213,7 +213,8 @@ def knowledge(fixture, goal, other, token, abstract):
 def attempts_of(fixture, goal):
     path = fixture.wait("the hostile agent is through", lambda: (tree := fixture.tree(goal)) and (tree / "attempts.json").exists()
                       and tree / "attempts.json", 60)
-    return json.loads(path.read_text())
+    text = fixture.wait("they are written", path.read_text, 10)  # the file exists before it has its text
+    return json.loads(text)
 
 
 def listen_abstract(name):

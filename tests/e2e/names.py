@@ -6,12 +6,13 @@ names.py [--only NAME]: the daemon on SQLite, and two daemons on one PostgreSQL.
 """
 import json
 import os
+import sqlite3
 import subprocess
 import sys
 import threading
 
 from care import main
-from world import BUILD, OVERSEERD, Client, Daemon, Postgres, folder_make, under_postgres, wait_until
+from world import BUILD, OVERSEERD, Client, Daemon, Postgres, UnixConnection, folder_make, under_postgres, wait_until
 
 CHECKS = []
 
@@ -54,6 +55,12 @@ class Site:
     def close(self):
         self.client.close()
         self.daemon.stop()
+
+
+def maintain(site, *words):
+    done = subprocess.run([str(OVERSEERD), "--maintain", *words, "--store", site.store], capture_output=True, text=True, timeout=60,
+                          env={**os.environ, "OVERSEER_CONFIG": "/dev/null"})
+    assert done.returncode == 0, (words, done.stdout, done.stderr)
 
 
 def number(made):
@@ -152,6 +159,50 @@ def questions_are_called_after_their_task():
 
 
 @check
+def a_run_names_its_own_goal():
+    """A run may call its own goal by its name; any other name is refused alike, whether there is such a goal or not."""
+    site = Site("run")
+    try:
+        for n in (1, 2):
+            site.goal(f"task number {n}")
+        token = site.do("token.create", role="run", goal="T1", run="r1", actor="coder")["token"]
+        told = []
+        for name in ("T1", "T2", "T99"):
+            connection = UnixConnection(site.daemon.socket, 30)
+            connection.request("POST", "/rpc", json.dumps({"jsonrpc": "2.0", "id": 1, "method": "goal.show", "params": {"goal": name}}),
+                               {"Authorization": f"Bearer {token}"})
+            told.append(json.loads(connection.getresponse().read()))
+            connection.close()
+        assert told[0]["result"]["title"] == "task number 1", told[0]
+        assert told[1] == told[2] and "only its own goal" in told[1]["error"]["message"], told[1:]
+    finally:
+        site.close()
+
+
+@check
+def several_names_at_once():
+    """A command with several names does the same to each, also when one of them fails; with --json it takes one."""
+    site = Site("several")
+    try:
+        for n in (1, 2, 3):
+            site.goal(f"task number {n}")
+        told = site.overseer("goal", "pause", "T1", "T99", "t3", "--reason", "later", fails=True)
+        assert "T99" in told and [site.do("goal.show", goal=f"T{n}")["status"] for n in (1, 2, 3)] == ["paused", "active", "paused"], told
+        shown = site.overseer("goal", "show", "T1", "T2")
+        assert shown.index("task number 1") < shown.index("task number 2"), shown
+        for n in (1, 2):
+            site.do("question.ask", goal=f"T{n}", title="Shall it?", options=["yes", "no"])
+        site.overseer("answer", "Q1.0", "Q2.0", "a")
+        assert [item.get("answer") for item in site.do("inbox.list")["items"]] in (["a", "a"], []), site.do("inbox.list")
+        assert "one name" in site.overseer("goal", "show", "T1", "T2", "--json", fails=True)
+        assert "Too many" in site.overseer("goal", "show", "T1", "S1.1", fails=True)
+        made = site.overseer("goal", "create", "T7", "T8", fails=True)
+        assert "Too many" in made and len(site.do("goal.list")["goals"]) == 3, made
+    finally:
+        site.close()
+
+
+@check
 def a_restore_gives_no_name_again():
     """Names that were given after the backup are not given again after the restore, however often it is restored."""
     site = Site("restore")
@@ -163,21 +214,49 @@ def a_restore_gives_no_name_again():
             assert made not in given, made
             given.add(made)
 
-    def maintain(*words):
-        done = subprocess.run([str(OVERSEERD), "--maintain", *words, "--store", site.store], capture_output=True, text=True, timeout=60,
-                              env={**os.environ, "OVERSEER_CONFIG": "/dev/null"})
-        assert done.returncode == 0, (words, done.stdout, done.stderr)
-
     try:
         give(3)
-        maintain("backup", str(site.folder / "backup"))
+        maintain(site, "backup", str(site.folder / "backup"))
         give(20)
         for _ in range(2):
             site.daemon.stop()
-            maintain("restore", str(site.folder / "backup"), "--replace")
+            maintain(site, "restore", str(site.folder / "backup"), "--replace")
             site.begin()
             give(5)
         assert min(given - set(range(1, 24))) > 1000, sorted(given)
+        give(1100)  # more than a restore leaves out
+        site.daemon.stop()
+        maintain(site, "restore", str(site.folder / "backup"), "--replace")
+        site.begin()
+        give(5)
+    finally:
+        site.close()
+
+
+@check
+def a_damaged_store_gives_no_name_again():
+    """A store that is accepted as empty after damage, twice, begins above the names that the damaged one had given."""
+    site = Site("damaged")
+    path = site.folder / "store.db"
+    try:
+        names = [number(site.goal()) for _ in range(1100)]
+        for _ in range(2):
+            site.daemon.stop()
+            whole = sqlite3.connect(path)
+            whole.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+            size, count = (whole.execute(f"PRAGMA {what}").fetchone()[0] for what in ("page_size", "page_count"))
+            whole.close()
+            with open(path, "r+b") as file:
+                file.seek((count - 3) * size)
+                file.write(bytes(range(256)) * (3 * size // 256))
+            site.daemon.start()
+            wait_until("it is in safe mode", lambda: site.daemon.health().get("ok") is False, 20)
+            site.daemon.stop()
+            maintain(site, "accept-empty")
+            site.begin()
+            made = number(site.goal())
+            assert made > max(names), (made, max(names))
+            names.append(made)
     finally:
         site.close()
 

@@ -11,13 +11,7 @@
 enum { MODEL_PAST = 3, MAX_HOSTS = 8, MAX_LOCKS = 256, MAX_ADOPTED = 64 };
 
 /* What a session can wait for. An inserted and not yet committed key is locked too. */
-enum lock_kind {
-    LOCK_HOST,
-    LOCK_GOAL,
-    LOCK_NEW_GOAL,
-    LOCK_INBOX,
-    LOCK_STORE /* shared: by host */
-};
+enum lock_kind { LOCK_HOST, LOCK_GOAL, LOCK_NEW_GOAL, LOCK_INBOX };
 
 struct lock {
     enum lock_kind kind;
@@ -192,10 +186,8 @@ static enum session_state join(struct model *model, struct session *session) {
         answer->outcome = STORE_REFUSED;
         return SESSION_DONE;
     }
-    if (host && host_locked(model, request->self.host, session)) {
-        lock_take(model, LOCK_STORE, host_key(request->self.host), session, false);
+    if (host && host_locked(model, request->self.host, session))
         return SESSION_BLOCKED;
-    }
     join_known(model, session, answer);
     if (!host) {
         host = row_add(model, DUMP_HOSTS);
@@ -232,15 +224,7 @@ static enum session_state beat(struct model *model, struct session *session) {
     return SESSION_DONE;
 }
 
-/* A join that waits for its host row has locked the store's row in share mode. */
-static bool store_locked(const struct model *model, const struct session *session) {
-    for (uint32_t i = 0; i < model->lock_count; i++)
-        if (model->locks[i].kind == LOCK_STORE && model->locks[i].by != session)
-            return true;
-    return false;
-}
-
-/* P15 */
+/* P15. In PostgreSQL it may also wait for a join that has locked the row of the store. */
 static enum session_state numbers(struct model *model, struct session *session) {
     const struct store_request *request = session->request;
     struct dump_host *host = host_find(model, request->self.host);
@@ -250,10 +234,6 @@ static enum session_state numbers(struct model *model, struct session *session) 
         return SESSION_DONE;
     if (host_locked(model, host->row.host, session))
         return SESSION_BLOCKED;
-    if (store_locked(model, session)) {
-        lock_take(model, LOCK_HOST, host_key(host->row.host), session, false);
-        return SESSION_BLOCKED;
-    }
     if (numbered->era != era) {
         for (uint32_t i = 0; i < model->now.view_count; i++)
             top = at_least(top, (uint64_t)model->now.views[i].number);
@@ -732,6 +712,8 @@ static void view_apply(struct model *model, const struct goal_commit *commit, ui
             tally_add(model, host, row->display_state, -1);
         tally_add(model, host, view.display_state, 1);
     }
+    if (row && view.number == 0)
+        view.number = row->number;
     if (!row)
         row = row_add(model, DUMP_VIEWS);
     *row = view;

@@ -337,6 +337,7 @@ static void version_becomes_8(uint32_t version, const char *by_hand, const char 
         "ALTER TABLE goal_view ADD number INTEGER NOT NULL DEFAULT 0;"
         "ALTER TABLE store ADD numbered INTEGER NOT NULL DEFAULT 0;"
         "ALTER TABLE store ADD numbered_era INTEGER NOT NULL DEFAULT 0;"
+        "UPDATE store SET numbered = (SELECT count(*) FROM goal_view);"
         "ALTER TABLE host ADD number_next INTEGER NOT NULL DEFAULT 0;"
         "ALTER TABLE host ADD number_end INTEGER NOT NULL DEFAULT 0;"
         "ALTER TABLE host ADD number_era INTEGER NOT NULL DEFAULT -1";

@@ -260,6 +260,7 @@ static void version_3_keeps_what_it_has(void **state) {
         "ALTER TABLE goal_view ADD number bigint NOT NULL DEFAULT 0;"
         "ALTER TABLE store ADD numbered bigint NOT NULL DEFAULT 0;"
         "ALTER TABLE store ADD numbered_era bigint NOT NULL DEFAULT 0;"
+        "UPDATE store SET numbered = (SELECT count(*) FROM goal_view);"
         "ALTER TABLE host ADD number_next bigint NOT NULL DEFAULT 0;"
         "ALTER TABLE host ADD number_end bigint NOT NULL DEFAULT 0;"
         "ALTER TABLE host ADD number_era bigint NOT NULL DEFAULT -1");

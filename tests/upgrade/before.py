@@ -77,6 +77,8 @@ def take_over(options, programs):
         holds.end()
         nothing_is_doubled(site, goals, holds)
         all_is_told(site, goals, before)
+        names = [site.do("goal.show", goal=goal).get("name") for at, goal in goals.items() if at != "landed"]  # that one changes no more
+        expect(all(names) and len(set(names)) == len(names), f"names after the take-over: {names}")
         expect(not site.daemon.promises_broken(), site.daemon.promises_broken()[:1])
         return f"{len(goals)} tasks landed, {len(goals) - 1} of them {took:.0f} s after the take-over, one run each"
     finally:

@@ -124,7 +124,7 @@ static void front_man(void) {
         ".B overseer help\n"
         "[\\fICOMMAND\\fR]\n"
         ".SH DESCRIPTION\n"
-        "Writes are durable when the command returns. Positional arguments come in the order shown. Data goes to standard output, everything else to standard error. Any unique prefix of a goal's id works.\n"
+        "Writes are durable when the command returns. Positional arguments come in the order shown. Data goes to standard output, everything else to standard error. A goal is named by T and its number, by its id, or by any unique prefix of that; a command takes several names such as T7 T8.\n"
         ".PP\n"
         "Colours are used only on a terminal, and not with NO_COLOR. Confirmations are asked only on a terminal; elsewhere a destructive command is refused without \\fB\\-\\-yes\\fR. With \\fB\\-\\-json\\fR an error is one line on standard error: {\"error\": {\"code\", \"message\", \"exit\"}}.\n"
         ".SH COMMANDS\n");

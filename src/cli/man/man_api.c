@@ -147,7 +147,7 @@ static const char INTRODUCTION[] =
     ".PP\n"
     "Every answer has the header \\fBOverseer\\-Api\\fR: a number that is raised when something is removed or changes its meaning. Members may be added to results at any time. \\fBapi.describe\\fR gives all of this page as JSON Schema.\n"
     ".PP\n"
-    "A write is durable when its response arrives. Every write takes a \\fBkey\\fR: a request that is repeated with the same key is applied once and gets the same response. A client that got no response can therefore send the request again. Any unique prefix of a goal's id works.\n"
+    "A write is durable when its response arrives. Every write takes a \\fBkey\\fR: a request that is repeated with the same key is applied once and gets the same response. A client that got no response can therefore send the request again. A goal is named by T and its number, by its id, or by any unique prefix of that.\n"
     ".PP\n"
     "Roles: \\fBhuman\\fR is a person; \\fBoverseer\\fR is a helper of the supervisor; \\fBrun\\fR is one run of an agent, which may use only its own goal, and need not name it; \\fBreader\\fR may read and changes nothing.\n";
 

@@ -143,6 +143,7 @@ static bool name_ask(struct op_call *call, struct store_request *ret_request) {
 
 static bool request(struct op_call *call, struct store_request *ret_request) {
     struct telling *it = arena_new(&call->arena, struct telling, 1);
+    struct question_name question;
     struct str of = name_whole(call->args.node, &call->arena);
     call->own = it;
     call->args_read.node = of;
@@ -155,6 +156,10 @@ static bool request(struct op_call *call, struct store_request *ret_request) {
         it->goal = call->args.goal_id;
         it->node = of;
         it->about = about_of(of);
+        if (question_name_parse(of, &question) && (question.number || question.host)) {
+            it->node = arena_format(&call->arena, "Q_%u", question.n);
+            it->about = ABOUT_QUESTION;
+        }
         return show_ask(it, 0, 0, ret_request);
     }
     if (goal_id_parse(of, &it->goal))

@@ -150,12 +150,16 @@ static bool place_make(struct backup *backup, struct restore *restore, struct st
     if (!connection)
         return backup_failed(backup, "PostgreSQL: %s", trouble.why);
     bool tables = false, filled = false;
-    int64_t era = 0;
+    int64_t era = 0, numbered = 0;
     bool good = is_filled(backup, connection, &tables, &filled);
     if (good && tables)
         good = number_ask(backup, connection, "SELECT era FROM store", &era) &&
+               number_ask(backup, connection,
+                          "SELECT coalesce((to_jsonb(store)->>'numbered')::int8, 0) FROM store",
+                          &numbered) &&
                hosts_silent(backup, connection, restore, standing);
     standing->era = (uint64_t)era;
+    standing->numbered = (uint64_t)numbered;
     if (good && filled && !restore->replace)
         good = backup_failed(
             backup,

@@ -439,13 +439,12 @@ static bool put_store(struct load *load, const struct table_row *row) {
     char *why = row_cell(row, "stopped").type == CELL_NULL
                     ? NULL
                     : PQescapeLiteral(it->store->connection, stopped.at, stopped.len);
-    bool numbered = row_cell(row, "numbered_era").type != CELL_NULL;
     snprintf(sql, sizeof sql,
              "UPDATE store SET level = %lld, era = %lld, instance = '%s', stopped = %s,"
              " numbered = %lld, numbered_era = %lld",
              (long long)cell_int(row, "level"), (long long)cell_int(row, "era"), digits,
              why ? why : "NULL", (long long)cell_int(row, "numbered"),
-             (long long)cell_int(row, numbered ? "numbered_era" : "era"));
+             (long long)cell_int(row, "numbered_era"));
     PQfreemem(why);
     it->shift = cell_int(row, "tx") + 1;
     it->known = true;

@@ -456,6 +456,8 @@ static struct str view_word(struct str word, size_t i, struct arena *arena) {
     if (field->type == FIELD_TEXT) /* empty: unchanged */
         return arena_format(arena, "%s = coalesce(nullif(excluded.%s, ''), goal_view.%s)",
                             field->name, field->name, field->name);
+    if (strcmp(field->name, "number") == 0) /* a goal that cannot be decoded keeps its name */
+        return STR("number = greatest(excluded.number, goal_view.number)");
     return arena_format(arena, "%s = excluded.%s", field->name, field->name);
 }
 

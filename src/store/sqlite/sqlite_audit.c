@@ -104,6 +104,8 @@ static const char *row_wrong(sqlite3_stmt *row, const struct goal *goal,
         sqlite3_column_int64(row, 3) != goal->progress.percent ||
         sqlite3_column_int64(row, 4) != goal->times.created_at)
         return "its list row contradicts its records";
+    if ((uint64_t)sqlite3_column_int64(row, 7) != goal->kind.number)
+        return "its list row has another number";
     if (!goal_has_effect(goal, EFFECT_UNCONFIRMED) &&
         sqlite3_column_int64(row, 6) != goal_display_state(goal))
         return "its list row has another state";
@@ -114,7 +116,7 @@ static const char *row_wrong(sqlite3_stmt *row, const struct goal *goal,
 }
 
 static const char COLUMNS[] =
-    "SELECT g.open, v.status, v.priority, v.percent, v.created_at, v.title, v.face"
+    "SELECT g.open, v.status, v.priority, v.percent, v.created_at, v.title, v.face, v.number"
     " FROM goal g JOIN goal_view v USING (goal_id) WHERE g.goal_id = ?1";
 
 static const char *source_columns(struct audit_source *base, const struct goal *goal,

@@ -265,7 +265,7 @@ static bool put_store(struct load *load, const struct table_row *row) {
                    ? sqlite3_prepare_v2(db,
                                         "UPDATE store SET level = ?1, era = ?2, instance = ?3,"
                                         " tx = ?4, stopped = ?5, numbered = coalesce(?6, 0),"
-                                        " numbered_era = coalesce(?7, ?2)",
+                                        " numbered_era = coalesce(?7, 0)",
                                         -1, &statement, NULL)
                    : SQLITE_ERROR;
     for (int i = 0; i < (int)count_of(NAMES) && !code; i++) {

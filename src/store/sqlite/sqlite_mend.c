@@ -234,6 +234,29 @@ static bool mark_put(sqlite3 *db, const char *place) {
     return step_done(put);
 }
 
+/* The new store continues the era and the numbers of the damaged one, as far as they are readable. */
+static void counters_keep(sqlite3 *db, const char *place) {
+    sqlite3 *old = NULL;
+    sqlite3_stmt *row = NULL, *put = NULL;
+    bool read = sqlite3_open_v2(place, &old, SQLITE_OPEN_READONLY, NULL) == SQLITE_OK &&
+                sqlite3_prepare_v2(old,
+                                   "SELECT era, numbered, numbered_era FROM store WHERE one = 1 AND"
+                                   " era BETWEEN 0 AND 4294967295 AND numbered BETWEEN 0 AND"
+                                   " 4294967295 AND numbered_era BETWEEN 0 AND era",
+                                   -1, &row, NULL) == SQLITE_OK &&
+                sqlite3_step(row) == SQLITE_ROW;
+    if (read &&
+        sqlite3_prepare_v2(db, "UPDATE store SET era = ?1, numbered = ?2, numbered_era = ?3", -1,
+                           &put, NULL) == SQLITE_OK) {
+        for (int i = 0; i < 3; i++)
+            sqlite3_bind_value(put, i + 1, sqlite3_column_value(row, i));
+        sqlite3_step(put);
+    }
+    sqlite3_finalize(put);
+    sqlite3_finalize(row);
+    sqlite3_close(old);
+}
+
 bool mend_make_safe(struct mend *mend, const char *place, const struct examination *found) {
     char path[MEND_PATH], text[LIMIT_RECORD_BODY];
     sqlite3 *db = NULL;
@@ -243,6 +266,7 @@ bool mend_make_safe(struct mend *mend, const char *place, const struct examinati
         sqlite3_close(db);
         return false;
     }
+    counters_keep(db, place);
     bool good = execute(db, "BEGIN IMMEDIATE") && mark_put(db, place) &&
                 mend_note(db, mend->at, RECORD_STORE_CORRUPT, STR("store.examine"), str_of(text)) &&
                 execute(db, "COMMIT");

@@ -244,6 +244,7 @@ static const char PAGE_1[] =
 static const char END_1[] =
     "INSERT INTO tally (host_id, face, n) SELECT g.owner, v.face, count(*) FROM goal g JOIN goal_view v USING (goal_id)"
     " GROUP BY 1, 2;"
+    "UPDATE store SET numbered = (SELECT count(*) FROM goal_view);"
     "DROP TABLE goal_text; DROP TABLE goal_view_1; DROP TABLE host_1; DROP TABLE store_1;";
 
 /* Writes the list columns of a goal. A goal that cannot be read is shown as one that needs a person. */

@@ -280,6 +280,23 @@ static void store_row(struct salvage *s) {
     sqlite3_finalize(put);
 }
 
+/* P15: the numbers that hosts had taken. Tables before version 8 have none. */
+static void numbered_keep(struct salvage *s) {
+    sqlite3_stmt *old = NULL, *put = NULL;
+    if (sqlite3_prepare_v2(s->from,
+                           "SELECT numbered FROM store WHERE one = 1 AND numbered BETWEEN 0 AND"
+                           " 4294967295",
+                           -1, &old, NULL) == SQLITE_OK &&
+        sqlite3_step(old) == SQLITE_ROW &&
+        sqlite3_prepare_v2(s->to, "UPDATE store SET numbered = max(numbered, ?1)", -1, &put,
+                           NULL) == SQLITE_OK) {
+        sqlite3_bind_value(put, 1, sqlite3_column_value(old, 0));
+        sqlite3_step(put);
+    }
+    sqlite3_finalize(old);
+    sqlite3_finalize(put);
+}
+
 /* A stopped fleet stays stopped. */
 static void stopped_keep(struct salvage *s) {
     sqlite3_stmt *old = NULL, *put = NULL;
@@ -305,6 +322,7 @@ static void tables_copy(struct salvage *s) {
     tables_each(s, ids_note);
     store_row(s);
     stopped_keep(s);
+    numbered_keep(s);
     execute(s, "COMMIT");
 }
 
@@ -384,6 +402,18 @@ static void of_goal(struct salvage *s, const char *sql, struct id goal, bool fla
     sqlite3_finalize(run);
 }
 
+/* A number that is wrong in one list row must not keep another goal from its own. */
+static void number_set(struct salvage *s, const struct goal *goal) {
+    sqlite3_stmt *put = NULL;
+    s->failed = s->failed ||
+                sqlite3_prepare_v2(s->to, "UPDATE goal_view SET number = ?2 WHERE goal_id = ?1", -1,
+                                   &put, NULL) != SQLITE_OK;
+    sqlite3_bind_blob(put, 1, goal->id.bytes, sizeof goal->id.bytes, SQLITE_STATIC);
+    sqlite3_bind_int64(put, 2, (int64_t)goal->kind.number);
+    s->failed = s->failed || sqlite3_step(put) != SQLITE_DONE;
+    sqlite3_finalize(put);
+}
+
 static void goal_judge(void *with, const struct audit *audit, const struct goal *goal,
                        const char *wrong) {
     struct salvage *s = with;
@@ -392,6 +422,7 @@ static void goal_judge(void *with, const struct audit *audit, const struct goal 
         return;
     }
     of_goal(s, "INSERT INTO kept VALUES (?1)", audit->goal, false);
+    number_set(s, goal);
     if (goal->quarantined || !s->columns(s->source, goal, audit))
         return;
     of_goal(s, "UPDATE goal SET open = ?2 WHERE goal_id = ?1", audit->goal, goal_is_open(goal));
@@ -575,6 +606,7 @@ static void salvage_run(struct salvage *s, const char *place) {
         s,
         "UPDATE store SET retaining = 1, era = era + 1," /* the rebuilt store has gone back in time */
         " tx = max(tx, (SELECT coalesce(max(tx), 0) FROM record))");
+    execute(s, "UPDATE goal_view SET number = 0"); /* each goal says its own */
     goals_judge(s);
     once_note(s);
     execute(s, "BEGIN");
