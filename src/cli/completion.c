@@ -243,7 +243,7 @@ static int goals_print(struct typed *typed) {
     size_t i, length = ids_length(goals);
     json_t *goal;
     char id[ID_TEXT + 1];
-    json_array_foreach(goals, i, goal) printf("%s\n", called(goal, length, id));
+    json_array_foreach(goals, i, goal) printf("%s\n", name_or_id(goal, length, id));
     json_decref(result);
     return result ? 0 : typed->trouble.exit;
 }

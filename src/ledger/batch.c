@@ -2,9 +2,9 @@
 /* Turns a batch of signals into one transaction, and resolves the batch if its outcome is not known.
  *
  *     begin ▸ load ▸ (adopt) ▸ (numbers) ▸ decide ▸ commit ▸ (forward) ▸ end
- *                                        │  ▲
- *                               unknown  ▼  │ not committed: the same batch again
- *                                      resolve ▸ recheck (committed: which goals were in it?)
+ *                                                    │  ▲
+ *                                           unknown  ▼  │ not committed: the same batch again
+ *                                                  resolve ▸ recheck (committed: which goals were in it?)
  *
  * No act and no answer is released before its commit is known to stand. A batch that was sent is never stepped
  * again: it is resolved first. */
@@ -306,8 +306,8 @@ static bool group_lacks_number(const struct ledger *ledger, const struct group *
     return false;
 }
 
-/* P15: false: enough are left for this batch, or it has asked once. A goal that gets none now gets one with its next
- * change. */
+/* P15: false: enough are left for this batch, or they were taken already and are of an earlier era than this host knows:
+ * then a goal gets its number with its next change. */
 static bool numbers_request(struct ledger *ledger) {
     uint64_t wanted = 0;
     for (uint32_t i = 0; i < ledger->batch.group_count && ledger->mark.level >= LEVEL_NAMES; i++)
@@ -320,18 +320,15 @@ static bool numbers_request(struct ledger *ledger) {
     return true;
 }
 
-/* P13: a store of an earlier era has gone back; the join notices how. */
 static void numbers_come(struct ledger *ledger, const struct store_answer *answer) {
-    if (answer->outcome != STORE_DONE) {
+    if (answer->outcome != STORE_DONE)
         ledger_retry_later(ledger, answer);
-        return;
-    }
-    if (!answer->held || answer->numbers.era < ledger->mark.era) {
+    else if (!answer->held)
         ledger_deposed(ledger);
-        return;
+    else {
+        numbers_absorb(ledger, answer);
+        ledger->batch.numbers_taken = true;
     }
-    numbers_absorb(ledger, answer);
-    ledger->batch.numbers_taken = true;
 }
 
 /* ---- release of acts and answers ---- */

@@ -64,7 +64,7 @@ static int64_t signal_time(const struct ledger *ledger, const struct input *inpu
 /* P15: the next number of this host's block, for a goal that has none. A block of an earlier era is not used. */
 static uint64_t number_offer(const struct deliberation *d) {
     const struct number_block *numbers = &d->ledger->numbers;
-    bool wanted = d->exists ? d->goal.kind.number == 0 && !d->goal.kind.admission : true;
+    bool wanted = !d->exists || (d->goal.kind.number == 0 && !d->goal.kind.admission);
     return wanted && numbers_left(d->ledger) > 0 ? numbers->next : 0;
 }
 

@@ -59,7 +59,7 @@ struct batch {
     uint32_t commit_count;
     uint32_t from, to;  /* range of commits[] that is being committed now */
     uint64_t number;    /* batch number under which it was sent */
-    bool numbers_taken; /* they were requested once: it is decided with what is left */
+    bool numbers_taken; /* once for each batch */
     bool after_join;    /* in doubt while deposed: only answers can still be given */
 };
 

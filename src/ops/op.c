@@ -71,19 +71,13 @@ bool op_args_read(struct op_call *call, const json_t *params) {
 
 static const char OTHER_GOAL[] = "A run may name only its own goal.";
 
-static bool is_own_goal(struct op_call *call) {
-    struct op_args *args = &call->args_read;
-    struct id own = call->caller->goal;
-    bool is_own = args->goal.len == 0 || id_equal(args->goal_id, own);
-    if (args->goal_number) { /* T7 is looked up, and compared then: op_goal_is_own() */
-        args->goal_id = own;
+/* A name such as T7 passes: it is compared when it is looked up, by op_goal_is_own(). */
+static bool may_be_own_goal(const struct op_args *args, struct id own) {
+    if (args->goal.len == 0 || args->goal_number)
         return true;
-    }
     if (args->goal_begins)
-        is_own = id_compare(args->goal_first, own) <= 0 && id_compare(own, args->goal_last) <= 0;
-    args->goal_id = own;
-    args->goal_begins = false;
-    return is_own;
+        return id_compare(args->goal_first, own) <= 0 && id_compare(own, args->goal_last) <= 0;
+    return id_equal(args->goal_id, own);
 }
 
 bool op_allows(struct op_call *call) {
@@ -94,8 +88,12 @@ bool op_allows(struct op_call *call) {
     if (tool_is_denied(call->op, caller)) /* SCOPE-05: checked at call time, for every interface */
         return op_refuse(call, ERROR_UNAUTHORIZED, "%s is not in the scope of this run.",
                          call->op->name);
-    if (caller->role == ROLE_RUN && !is_own_goal(call))
+    if (caller->role != ROLE_RUN)
+        return true;
+    if (!may_be_own_goal(&call->args_read, caller->goal))
         return op_refuse(call, ERROR_UNAUTHORIZED, "%s", OTHER_GOAL);
+    call->args_read.goal_id = caller->goal;
+    call->args_read.goal_begins &= call->args_read.goal_number != 0;
     return true;
 }
 

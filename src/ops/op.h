@@ -235,7 +235,7 @@ enum { GOAL_ID_TEXT = 5 + ID_TEXT };
 void goal_id_format(struct id id, char text[GOAL_ID_TEXT + 1]);
 bool goal_id_parse(struct str text, struct id *ret_id);
 /* For commands: its name, or its id if it has none. */
-void goal_called(const struct goal *goal, char text[GOAL_ID_TEXT + 1]);
+void goal_name_or_id(const struct goal *goal, char text[GOAL_ID_TEXT + 1]);
 /* Puts "name": T7; nothing, if the goal has no number. */
 void goal_name_put(json_t *to, uint64_t number);
 /* The range of ids with this prefix. False: it is not a prefix of an id, or too short to search for. */

@@ -26,7 +26,7 @@ void goal_id_format(struct id id, char text[GOAL_ID_TEXT + 1]) {
     id_format(id, text + 5);
 }
 
-void goal_called(const struct goal *goal, char text[GOAL_ID_TEXT + 1]) {
+void goal_name_or_id(const struct goal *goal, char text[GOAL_ID_TEXT + 1]) {
     char name[TASK_NAME];
     task_name_format(goal->kind.number, name);
     if (name[0])

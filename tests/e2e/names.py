@@ -52,7 +52,10 @@ class Site:
         assert (done.returncode != 0) == fails, (words, done.stdout, done.stderr)
         return done.stdout + done.stderr
 
-    def close(self):
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
         self.client.close()
         self.daemon.stop()
 
@@ -67,25 +70,30 @@ def number(made):
     return int(made["name"].removeprefix("T"))
 
 
+def at_once(site, count):
+    """Creates that many goals from up to 16 clients at once."""
+    made, left = [], iter(range(count))
+
+    def ask():
+        client = Client(site.daemon.socket)
+        for _ in left:
+            made.append(client.call("goal.create", {"title": "one of many"})[1])
+        client.close()
+
+    threads = [threading.Thread(target=ask) for _ in range(min(count, 16))]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    return made
+
+
 @check
 def several_terminals():
-    """Forty goals from four clients at once are T1 to T40, each once; after a kill the next one is T41."""
-    site = Site("terminals")
-    try:
-        names = []
-
-        def ask():
-            client = Client(site.daemon.socket)
-            for _ in range(10):
-                names.append(client.call("goal.create", {"title": "one of many"})[1]["name"])
-            client.close()
-
-        threads = [threading.Thread(target=ask) for _ in range(4)]
-        for thread in threads:
-            thread.start()
-        for thread in threads:
-            thread.join()
-        assert sorted(int(name[1:]) for name in names) == list(range(1, 41)), sorted(names)
+    """Forty goals from sixteen clients at once are T1 to T40, each once; after a kill the next one is T41."""
+    with Site("terminals") as site:
+        made = sorted(number(one) for one in at_once(site, 40))
+        assert made == list(range(1, 41)), made
         site.daemon.kill()
         site.begin()
         assert site.goal()["name"] == "T41"
@@ -94,28 +102,22 @@ def several_terminals():
         assert site.goal()["name"] == "T42"
         listed = {goal["name"] for goal in site.do("goal.list", limit=100)["goals"]}
         assert listed == {f"T{n}" for n in range(1, 43)}, listed
-    finally:
-        site.close()
 
 
 @check
 def a_repeated_request():
     """A request that is repeated with its key has the name that it had."""
-    site = Site("repeated")
-    try:
+    with Site("repeated") as site:
         first = site.do("goal.create", title="once", key="k1")
         assert site.goal()["name"] == "T2"
         assert site.do("goal.create", title="once", key="k1") == first and first["name"] == "T1", first
         assert site.goal()["name"] == "T3"
-    finally:
-        site.close()
 
 
 @check
 def every_command_takes_them():
     """Where a command takes an id it takes T2, in either case; a number that no goal has is not found."""
-    site = Site("commands")
-    try:
+    with Site("commands") as site:
         made = [site.goal(f"task number {n}") for n in (1, 2)]
         for name in ("T2", "t2"):
             assert site.do("goal.show", goal=name)["goalId"] == made[1]["goalId"]
@@ -130,15 +132,12 @@ def every_command_takes_them():
         for wrong in ("T0", "T02", "T-1", "T1.1", "T99999999999999999999", "T1 "):
             site.refused("E_", "goal.show", goal=wrong)
         assert sorted(site.overseer("completion", "goals").split()) == ["T1", "T2"]
-    finally:
-        site.close()
 
 
 @check
 def questions_are_called_after_their_task():
     """Questions of two goals have two names; an answer by name reaches its question, and one for another goal none."""
-    site = Site("questions")
-    try:
+    with Site("questions") as site:
         goals = [site.goal(f"task number {n}") for n in (1, 2)]
         for goal in goals:
             site.do("question.ask", goal=goal["goalId"], title="Shall it?", options=["yes", "no"])
@@ -154,15 +153,12 @@ def questions_are_called_after_their_task():
         left = {item["questionId"]: item.get("answer") for item in site.do("inbox.list")["items"]}
         assert left.get("Q1.0", "missing") is None and left.get("Q2.0", "a") == "a", left
         site.do("question.answer", question="Q0", goal="T1", answer="a")
-    finally:
-        site.close()
 
 
 @check
 def a_run_names_its_own_goal():
     """A run may call its own goal by its name; any other name is refused alike, whether there is such a goal or not."""
-    site = Site("run")
-    try:
+    with Site("run") as site:
         for n in (1, 2):
             site.goal(f"task number {n}")
         token = site.do("token.create", role="run", goal="T1", run="r1", actor="coder")["token"]
@@ -175,15 +171,12 @@ def a_run_names_its_own_goal():
             connection.close()
         assert told[0]["result"]["title"] == "task number 1", told[0]
         assert told[1] == told[2] and "only its own goal" in told[1]["error"]["message"], told[1:]
-    finally:
-        site.close()
 
 
 @check
 def several_names_at_once():
     """A command with several names does the same to each, also when one of them fails; with --json it takes one."""
-    site = Site("several")
-    try:
+    with Site("several") as site:
         for n in (1, 2, 3):
             site.goal(f"task number {n}")
         told = site.overseer("goal", "pause", "T1", "T99", "t3", "--reason", "later", fails=True)
@@ -198,23 +191,17 @@ def several_names_at_once():
         assert "Too many" in site.overseer("goal", "show", "T1", "S1.1", fails=True)
         made = site.overseer("goal", "create", "T7", "T8", fails=True)
         assert "Too many" in made and len(site.do("goal.list")["goals"]) == 3, made
-    finally:
-        site.close()
 
 
-@check
-def a_restore_gives_no_name_again():
-    """Names that were given after the backup are not given again after the restore, however often it is restored."""
-    site = Site("restore")
+def restores(site):
     given = set()
 
     def give(count):
-        for _ in range(count):
-            made = number(site.goal())
-            assert made not in given, made
-            given.add(made)
+        made = [number(one) for one in at_once(site, count)]
+        assert len(set(made)) == count and not given & set(made), sorted(given & set(made))
+        given.update(made)
 
-    try:
+    with site:
         give(3)
         maintain(site, "backup", str(site.folder / "backup"))
         give(20)
@@ -229,16 +216,25 @@ def a_restore_gives_no_name_again():
         maintain(site, "restore", str(site.folder / "backup"), "--replace")
         site.begin()
         give(5)
-    finally:
-        site.close()
+
+
+@check
+def a_restore_gives_no_name_again():
+    """Names that were given after the backup are not given again after the restore, however often it is restored."""
+    restores(Site("restore"))
+
+
+@check
+def a_restore_on_postgres_gives_no_name_again():
+    """The same on PostgreSQL."""
+    restores(Site("restore-postgres", Postgres("names-restore").uri, ["--lease", "3"]))
 
 
 @check
 def a_damaged_store_gives_no_name_again():
     """A store that is accepted as empty after damage, twice, begins above the names that the damaged one had given."""
-    site = Site("damaged")
-    path = site.folder / "store.db"
-    try:
+    with Site("damaged") as site:
+        path = site.folder / "store.db"
         names = [number(site.goal()) for _ in range(1100)]
         for _ in range(2):
             site.daemon.stop()
@@ -257,24 +253,20 @@ def a_damaged_store_gives_no_name_again():
             made = number(site.goal())
             assert made > max(names), (made, max(names))
             names.append(made)
-    finally:
-        site.close()
 
 
 @check
 def two_hosts_on_one_store():
     """Two hosts give numbers of their own; each name is found from either host."""
     server = Postgres("names")
-    sites = [Site(f"host-{n}", server.uri, ["--host", str(n), "--lease", "3"]) for n in (1, 2)]
-    try:
+    with (Site("host-1", server.uri, ["--host", "1", "--lease", "3"]) as one_site,
+          Site("host-2", server.uri, ["--host", "2", "--lease", "3"]) as other_site):
+        sites = one_site, other_site
         made = [sites[n % 2].goal(f"task {n}") for n in range(50)]
         assert len({one["name"] for one in made}) == 50, [one["name"] for one in made]
         for n, one in enumerate(made):
             shown = wait_until("it is found", lambda: sites[(n + 1) % 2].do("goal.show", goal=one["name"]), 10)
             assert shown["goalId"] == one["goalId"], (shown, one)
-    finally:
-        for site in sites:
-            site.close()
 
 
 if __name__ == "__main__":

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Tests that damage is found, and only damage. A real ledger fills a store, then one thing in it is changed. */
-#include "unit.h"
+#include "ledger_turns.h"
 
-#include "ledger/ledger.h"
 #include "store/examine.h"
 #include "store/sqlite/sqlite_mend.h"
 
@@ -27,36 +26,11 @@ static struct id id_of(uint32_t n) {
     return id;
 }
 
-static void turn_until_quiet(struct ledger *ledger, struct store *store, struct world *world) {
-    struct store_answer answer;
-    struct arena arena = {0};
-    const struct store_request *request = NULL;
-    for (int i = 0; i < 400; i++) {
-        world->now += MILLISECONDS(1);
-        struct instant now = {world->now, world->now, (uint64_t)world->now, 0};
-        request = ledger_turn(ledger, request ? &answer : NULL, now);
-        if (request) {
-            arena_reset(&arena);
-            store_perform(store, request, &answer, &arena);
-        } else if (ledger_wakes_at(ledger, now) > now.boot)
-            break;
-    }
-    assert_null(request);
-    arena_free(&arena);
-}
-
-static void offer(struct ledger *ledger, struct world *world, struct signal signal) {
-    signal.at = world->now;
-    signal.sender.actor = STR("human:1");
-    signal.once.keyed = 1;
-    assert_true(ledger_offer(ledger, input_make(&signal, NULL)));
-}
-
 /* Goals without a command, and with a command that has ended, is running, or is still ready. */
 static void fill(struct world *world, struct ledger *ledger, struct store *store) {
     for (uint32_t i = 0; i < GOALS; i++) {
         world->goals[i] = id_of(i + 1);
-        offer(ledger, world,
+        offer(ledger, world->now,
               (struct signal){.kind = SIGNAL_GOAL_CREATE,
                               .goal = world->goals[i],
                               .source = world->goals[i],
@@ -64,38 +38,31 @@ static void fill(struct world *world, struct ledger *ledger, struct store *store
                               .describe.title = STR("a goal"),
                               .describe.command = i % 4 ? STR("true") : (struct str){0}});
         if (i == GOALS * 3 / 4) {
-            turn_until_quiet(ledger, store, world);
+            turn_until_quiet(ledger, store, &world->now);
             ledger_hold_acts(ledger, true);
         }
     }
-    turn_until_quiet(ledger, store, world);
+    turn_until_quiet(ledger, store, &world->now);
     for (struct act *act; (act = ledger_take_act(ledger)); free(act))
         if (act->effect.goal.bytes[12] % 2)
-            offer(ledger, world,
+            offer(ledger, world->now,
                   (struct signal){.kind = SIGNAL_EFFECT_ENDED,
                                   .goal = act->effect.goal,
                                   .source = effect_id(act->effect.goal, act->effect.n),
                                   .effect = act->effect.n});
-    offer(ledger, world,
+    offer(ledger, world->now,
           (struct signal){.kind = SIGNAL_GOAL_REPORT,
                           .goal = world->goals[0],
                           .source = id_of(1000),
                           .text = STR("half of it")});
-    turn_until_quiet(ledger, store, world);
+    turn_until_quiet(ledger, store, &world->now);
 }
 
 static void world_fill(struct world *world) {
     char error[512];
     struct store *store = store_open(str_of(world->where), error, sizeof error);
     check(store != NULL, "%s", error);
-    struct ledger_config config = {.host = 1,
-                                   .instance = 7,
-                                   .poll_every = SECONDS(1000),
-                                   .retry_every = MILLISECONDS(1),
-                                   .policy = policy_of(SECONDS(3600)),
-                                   .build = STR("test"),
-                                   .addr = STR("")};
-    struct ledger *ledger = ledger_create(&config);
+    struct ledger *ledger = ledger_of_test();
     world->now = SECONDS(1700000000);
     fill(world, ledger, store);
     ledger_free(ledger);
@@ -222,6 +189,7 @@ static const struct case_row {
     {"UPDATE goal SET open = 0 WHERE goal_id = @5", "open", true},
     {"UPDATE goal SET version = 'x' WHERE goal_id = @5", "not a number", true},
     {"UPDATE goal_view SET title = 'another' WHERE goal_id = @5", "title", true},
+    {"UPDATE goal_view SET number = 0 WHERE goal_id = @5", "another number", true},
     {"UPDATE goal_view SET face = 77 WHERE goal_id = @5", "out of range", true},
     {"DELETE FROM goal_view WHERE goal_id = @5", "list row", true},
     {"UPDATE record SET tx = 1000000 WHERE goal_id = @5 AND seq = 1", "newer than the store", true},

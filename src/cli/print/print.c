@@ -81,7 +81,7 @@ const char *id_short(const char *id, size_t length, char text[ID_TEXT + 1]) {
     return text;
 }
 
-const char *called(const json_t *item, size_t length, char text[ID_TEXT + 1]) {
+const char *name_or_id(const json_t *item, size_t length, char text[ID_TEXT + 1]) {
     const char *name = text_of(item, "name");
     if (!*name)
         return id_short(text_of(item, "goalId"), length, text);
@@ -124,7 +124,7 @@ static void print_written(const struct typed *typed, const json_t *result) {
             stderr,
             "The database does not answer. The request is stored on disk here and applied later.\n");
     if (strcmp(verb, "goal create") == 0)
-        hint("Next: overseer goal show %s", called(result, SHORTEST_ID, text));
+        hint("Next: overseer goal show %s", name_or_id(result, SHORTEST_ID, text));
 }
 
 /* Any other result: name and value, one line each. */

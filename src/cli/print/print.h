@@ -26,7 +26,7 @@ bool repos_differ(const json_t *items);
 /* The name of the item's repository and a separator, if they differ; else empty. */
 const char *repo_before(const json_t *item, bool differ, char room[REPO_TEXT]);
 /* The name of a goal, or of that of a question: T7. Without one: its id, cut to `length`. */
-const char *called(const json_t *item, size_t length, char text[ID_TEXT + 1]);
+const char *name_or_id(const json_t *item, size_t length, char text[ID_TEXT + 1]);
 /* An id without "goal_", cut to `length`. */
 const char *id_short(const char *id, size_t length, char text[ID_TEXT + 1]);
 /* Prints a command, with the goal ids in it cut to `length`, which still distinguishes them. */

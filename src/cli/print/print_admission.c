@@ -70,7 +70,7 @@ static void permits_print(const char *title, const json_t *permits) {
     json_array_foreach(permits, i, permit) {
         char id[ID_TEXT + 1], age[AGE_TEXT];
         table_row(&table);
-        table_cell(&table, TINT_DIM, "%s", called(permit, length, id));
+        table_cell(&table, TINT_DIM, "%s", name_or_id(permit, length, id));
         table_cell(&table, TINT_NONE, "%s", text_of(permit, "assignmentId"));
         table_cell(&table, TINT_NONE, "%s", text_of(permit, "agentId"));
         table_cell(&table, TINT_DIM, "%lld", number_of(permit, "score"));
@@ -107,7 +107,7 @@ void print_lane(const struct typed *typed, const json_t *result) {
         char id[ID_TEXT + 1], age[AGE_TEXT];
         table_row(&table);
         table_cell(&table, TINT_NONE, "%s", flag_of(entry, "slot") ? "lands" : "waits");
-        table_cell(&table, TINT_DIM, "%s", called(entry, length, id));
+        table_cell(&table, TINT_DIM, "%s", name_or_id(entry, length, id));
         table_cell(&table, TINT_NONE, "%s", text_of(entry, "assignmentId"));
         table_cell(&table, TINT_NONE, "%s", text_of(entry, "agentId"));
         table_cell(&table, TINT_DIM, "%s", age_of(entry, "since", age));

@@ -45,7 +45,7 @@ void print_agents(const struct typed *typed, const json_t *result) {
     json_array_foreach(agents, i, agent) {
         char id[ID_TEXT + 1], age[AGE_TEXT];
         table_row(&table);
-        table_cell(&table, TINT_DIM, "%s", called(agent, length, id));
+        table_cell(&table, TINT_DIM, "%s", name_or_id(agent, length, id));
         table_cell(&table, TINT_NONE, "%s", text_of(agent, "workNodeId"));
         table_cell(&table, TINT_NONE, "%s", text_of(agent, "agentId"));
         table_cell(&table, state_tint(doing(agent)), "%s", doing(agent));

@@ -110,7 +110,7 @@ void print_goals(const struct typed *typed, const json_t *result) {
     json_array_foreach(goals, i, goal) {
         const char *state = text_of(goal, "state"), *priority = text_of(goal, "priority");
         table_row(&table);
-        table_cell(&table, TINT_NONE, "%s", called(goal, length, id));
+        table_cell(&table, TINT_NONE, "%s", name_or_id(goal, length, id));
         table_cell(&table, state_tint(state), "%s", state);
         percent_cell(&table, goal);
         table_cell(&table, TINT_NONE, "%s", strcmp(priority, "normal") == 0 ? "" : priority);

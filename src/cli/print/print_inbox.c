@@ -37,7 +37,8 @@ void question_cells(struct table *table, const json_t *item, size_t id_length) {
     table_cell(table, TINT_NONE, "%s", question);
     table_cell(table, TINT_DIM, "%s", approve || narrow ? "" : options);
     if (strncmp(text_of(item, "cause"), "done.", 5) == 0) {
-        table_cell(table, TINT_DIM, "overseer diff|land|reject %s", called(item, id_length, goal));
+        table_cell(table, TINT_DIM, "overseer diff|land|reject %s",
+                   name_or_id(item, id_length, goal));
         return;
     }
     const char *verb = approve ? "approve|reject" : alert ? "ack" : "answer";
@@ -46,7 +47,7 @@ void question_cells(struct table *table, const json_t *item, size_t id_length) {
         table_cell(table, TINT_DIM, "overseer %s %s", verb, name);
     else /* other goals may have a question that is called the same */
         table_cell(table, TINT_DIM, "overseer %s %s --goal %s", verb, name,
-                   called(item, id_length, goal));
+                   name_or_id(item, id_length, goal));
 }
 
 static void line_say(const char *before, const char *text) {
@@ -100,7 +101,7 @@ static void detail_print(const json_t *item, size_t id_length) {
 static void head_print(const json_t *item, size_t id_length, bool repos) {
     char id[ID_TEXT + 1], age[AGE_TEXT], repo[REPO_TEXT], *name = id;
     const char *question = text_of(item, "questionId"), *node = text_of(item, "node");
-    called(item, id_length, id);
+    name_or_id(item, id_length, id);
     if (*question)
         name = (char *)(uintptr_t)question;
     tint_on(stdout, TINT_BOLD);

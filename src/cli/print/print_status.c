@@ -32,7 +32,7 @@ static void items_print(const json_t *items, bool failed) {
             question_cells(&table, item, length);
             continue;
         }
-        table_cell(&table, TINT_NONE, "%s", called(item, length, id));
+        table_cell(&table, TINT_NONE, "%s", name_or_id(item, length, id));
         table_cell(&table, TINT_DIM, "%s", age_of(item, "since", age));
         table_cell(&table, TINT_WARN, "%s", failed ? "" : text_of(item, "kind"));
         table_cell(&table, TINT_NONE, "%s%s", repo_before(item, differ, repo),
@@ -56,7 +56,7 @@ static void goals_print(const json_t *goals) {
     json_array_foreach(goals, i, goal) {
         const char *agents = text_of(goal, "agents");
         table_row(&table);
-        table_cell(&table, TINT_NONE, "%s", called(goal, length, id));
+        table_cell(&table, TINT_NONE, "%s", name_or_id(goal, length, id));
         table_cell(&table, TINT_DIM, "%s", age_of(goal, "updatedAt", age));
         percent_cell(&table, goal);
         table_cell(&table, TINT_NONE, "%s%s", repo_before(goal, differ, repo),
@@ -106,7 +106,7 @@ static void done_print(const json_t *goals, long long count) {
         const char *proof = text_of(goal, "proof");
         bool good = strcmp(proof, "landed") == 0 || strcmp(proof, "verified") == 0;
         table_row(&table);
-        table_cell(&table, TINT_NONE, "%s", called(goal, length, id));
+        table_cell(&table, TINT_NONE, "%s", name_or_id(goal, length, id));
         table_cell(&table, TINT_DIM, "%s", age_of(goal, "endedAt", age));
         table_cell(&table, TINT_NONE, "%s%s", repo_before(goal, differ, repo),
                    text_of(goal, "title"));

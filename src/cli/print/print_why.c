@@ -72,7 +72,7 @@ void print_why(const struct typed *typed, const json_t *why) {
     char since[CLOCK_TEXT], id[ID_TEXT + 1];
     (void)typed;
     tint_on(stdout, TINT_BOLD);
-    printf("%s \"", called(why, SHOWN_ID, id));
+    printf("%s \"", name_or_id(why, SHOWN_ID, id));
     text_say(stdout, text_of(why, "title"));
     printf("\"");
     tint_off(stdout, TINT_BOLD);

@@ -250,7 +250,7 @@ static json_t *item_json(const struct goal_loaded *loaded, const struct goal_sho
         json_object_set(item, "why", reason);
     json_object_set(item, "since", json_object_get(item, "askedAt"));
     char called[GOAL_ID_TEXT + 1];
-    goal_called(&loaded->goal, called);
+    goal_name_or_id(&loaded->goal, called);
     json_object_set_new(
         item, "do",
         question_do(question, json_string_value(json_object_get(item, "questionId")), called));

@@ -362,7 +362,7 @@ enum record_type asks_record(enum asks asks) {
 json_t *asks_do(enum asks asks, const struct goal *goal) {
     char id[GOAL_ID_TEXT + 1], line[160];
     json_t *list = json_array();
-    goal_called(goal, id);
+    goal_name_or_id(goal, id);
     for (size_t i = 0; i < count_of(ROWS[asks].todo) && ROWS[asks].todo[i]; i++) {
         const char *form = ROWS[asks].todo[i], *mark = strstr(form, "%s");
         snprintf(line, sizeof line, "%.*s%s%s", (int)(mark - form), form, id, mark + 2);

@@ -431,7 +431,7 @@ static json_t *do_json(const struct goal *goal, struct str node) {
     if (goal->kind.admission)
         return admission_do(goal);
     enum asks asks = goal_asks(goal);
-    goal_called(goal, id);
+    goal_name_or_id(goal, id);
     if (asks != ASKS_NOTHING) {
         json_t *todo = asks_do(asks, goal);
         const char *first = json_string_value(json_array_get(todo, 0));
