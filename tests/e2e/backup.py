@@ -469,15 +469,16 @@ def effects(options):
     it = Round(options.engine, options.seed, "effects")
     it.daemon.start()
     it.daemon.wait_joined()
-    client, goals = Client(it.daemon.socket), 240
-    for i in range(goals):
-        command = f"sleep 1.2; printf '%s %s %s\\n' \"$OVERSEER_EFFECT\" x {i} >> {it.acts}"
+    client, goals, go = Client(it.daemon.socket), 240, it.folder / "go"
+    for i in range(goals):  # the first of them run, the others are ready, until the backup is made
+        command = f"until [ -e {go} ]; do sleep 0.1; done; printf '%s %s %s\\n' \"$OVERSEER_EFFECT\" x {i} >> {it.acts}"
         client.call("goal.create", {"title": f"act {i}", "command": command})
     file = it.folder / "backup.db"
     maintain("backup", file, "--store", it.store.uri)
     db = sqlite3.connect(file)
     states = Counter(row[0] for row in db.execute("SELECT state FROM effect"))
     db.close()
+    go.touch()
     quiet(it.daemon, it.store, 120)
     client.close()
     it.daemon.stop()

@@ -207,13 +207,13 @@ def restores(site):
         give(20)
         for _ in range(2):
             site.daemon.stop()
-            maintain(site, "restore", str(site.folder / "backup"), "--replace")
+            maintain(site, "restore", str(site.folder / "backup"), "--replace", "--lease", "3")
             site.begin()
             give(5)
         assert min(given - set(range(1, 24))) > 1000, sorted(given)
         give(1100)  # more than a restore leaves out
         site.daemon.stop()
-        maintain(site, "restore", str(site.folder / "backup"), "--replace")
+        maintain(site, "restore", str(site.folder / "backup"), "--replace", "--lease", "3")
         site.begin()
         give(5)
 
