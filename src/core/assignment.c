@@ -101,6 +101,8 @@ struct effect agent_effect(struct deciding *d, const struct assignment *assignme
                            enum effect_kind kind) {
     const struct policy_agent *agent = policy_agent(d->policy, str_of(assignment->agent));
     const struct node *node = plan_node(&d->decision->plan, assignment->node);
+    const char *subject = d->decision->goal.kind.subject;
+    bool works = kind == EFFECT_SPAWN || kind == EFFECT_CHECK || kind == EFFECT_LAND;
     return (struct effect){.kind = kind,
                            .within = d->policy->act_within,
                            .assignment = assignment->n,
@@ -109,6 +111,8 @@ struct effect agent_effect(struct deciding *d, const struct assignment *assignme
                            .model = agent ? str_of(agent->model) : STR(""),
                            .account = str_of(assignment->account),
                            .run = assignment->run,
+                           .candidate.branch = works ? str_of(assignment->setup.branch) : STR(""),
+                           .candidate.subject = kind == EFFECT_CHECK ? str_of(subject) : STR(""),
                            .node = node_id(node)};
 }
 

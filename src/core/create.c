@@ -41,6 +41,8 @@ void rule_create(struct deciding *d) {
     if (!goal_words(d) || !goal_tags(d))
         return;
     d->decision->title = str_cut_utf8(signal->describe.title, LIMIT_TITLE);
+    name_put(goal->kind.subject, sizeof goal->kind.subject,
+             str_cut_utf8(d->decision->title, LIMIT_SUBJECT));
     decide_record(d, RECORD_GOAL_CREATED,
                   (struct evidence){
                       .rule = STR("goal.create"), .more = goal->text, .text = d->decision->title});

@@ -88,8 +88,9 @@ struct git_repo {
 
 struct git_run {
     struct str goal, run;
-    struct str base; /* commit that it started from */
-    int64_t at_us;   /* current time: the date of commits */
+    struct str branch; /* of its work, below overseer/; empty: GOAL/RUN */
+    struct str base;   /* commit that it started from */
+    int64_t at_us;     /* current time: the date of commits */
 };
 
 /* ---- our clone ---- */
@@ -197,7 +198,7 @@ struct git_answer git_checkout_remove(const struct git_context *context, struct 
 /* ---- landing ---- */
 
 enum git_how {
-    GIT_AS_BRANCH,       /* overseer/GOAL/RUN in the operator's repository */
+    GIT_AS_BRANCH,       /* the run's branch in the operator's repository */
     GIT_AS_PULL_REQUEST, /* the same branch in the remote; a channel opens the pull request there */
     GIT_REBASED,
     GIT_SQUASHED,
@@ -212,7 +213,9 @@ struct git_work {
         conflict_shown; /* git_candidate.conflict that was reported to the agent; empty: none */
     struct str target;  /* branch, without refs/heads/ */
     enum git_how how;
-    struct str message; /* of a squash; empty: the messages of its commits */
+    struct str message;  /* of a squash; empty: the messages of its commits */
+    struct str subject;  /* of a commit that is made here; empty: that of the message */
+    struct str trailers; /* its last lines; empty: none */
 };
 
 struct git_added {

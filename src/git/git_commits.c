@@ -72,14 +72,31 @@ static bool log_read(struct git_call *call, const struct git_run *run, const str
     return true;
 }
 
+/* The subject is the first line, unless the message begins with it. */
+static struct str message_make(struct git_call *call, const struct git_work *work,
+                               struct str message) {
+    struct str subject = work->subject;
+    if (!subject.len)
+        subject = message.len ? STR("") : NAMELESS;
+    if (str_begins(message, subject))
+        subject = STR("");
+    bool parts = subject.len > 0 && message.len > 0;
+    message = arena_format(call->arena, "%.*s%s%.*s", STR_ARG(subject), parts ? "\n\n" : "",
+                           STR_ARG(message));
+    while (message.len && message.at[message.len - 1] == '\n')
+        message.len--;
+    return arena_format(call->arena, "%.*s\n%s%.*s", STR_ARG(message),
+                        work->trailers.len ? "\n" : "", STR_ARG(work->trailers));
+}
+
 static bool squash(struct git_call *call, const struct git_run *run, const struct git_work *work,
                    struct str target, struct str tree, struct str *ret) {
     struct str message = work->message;
     if (!message.len && !log_read(call, run, work, target, &message))
         return false;
     message = git_message_strip(str_cut_utf8(message, MESSAGE), call->arena);
-    if (!git_do(call, GIT_COMMIT,
-                GIT_ARGS(tree, message.len ? message : NAMELESS, STR("-p"), target)))
+    message = message_make(call, work, message);
+    if (!git_do(call, GIT_COMMIT, GIT_ARGS(tree, message, STR("-p"), target)))
         return false;
     *ret = git_line(call);
     return true;
@@ -90,6 +107,7 @@ static bool squash(struct git_call *call, const struct git_run *run, const struc
 struct replaying {
     struct git_call *call;
     const struct git_run *run;
+    const struct git_work *work;
     struct str top, top_tree;
     bool impossible; /* one of the commits does not apply here */
 };
@@ -111,7 +129,8 @@ static bool commit_read(struct git_call *call, struct str commit, struct str ret
 static bool commit_again(struct replaying *it, struct str tree, const struct str seen[4]) {
     struct git_call *call = it->call;
     struct str message = git_message_strip(str_cut_utf8(seen[3], MESSAGE), call->arena);
-    message = message.len ? message : NAMELESS;
+    if (!message.len) /* it is a snapshot */
+        message = message_make(call, it->work, message);
     call->author = str_cut_utf8(seen[0], IDENTITY);
     call->mail = str_cut_utf8(seen[1], IDENTITY);
     call->date = seen[2];
@@ -165,7 +184,7 @@ static bool is_line(struct str commits, struct str base, struct str snapshot) {
 /* Empty: the commits cannot be replayed, or result in a tree other than `tree`. */
 static bool replay(struct git_call *call, const struct git_run *run, const struct git_work *work,
                    struct str target, struct str tree, struct str *ret) {
-    struct replaying it = {.call = call, .run = run, .top = target};
+    struct replaying it = {.call = call, .run = run, .work = work, .top = target};
     struct str most = arena_format(call->arena, "%d", GIT_REPLAYED + 1);
     *ret = STR("");
     if (!git_do(call, GIT_LIST_COMMITS, GIT_ARGS(most, work->snapshot, run->base)))

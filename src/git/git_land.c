@@ -54,7 +54,7 @@ static bool lane_find(struct git_call *call, const struct git_repo *repo, const 
     lane->where = landing->how == GIT_AS_PULL_REQUEST ? repo->remote : repo->source;
     if (!lane->where.len)
         return git_fail(call, GIT_REFUSED, "no remote is configured for a pull request");
-    lane->ref = lane->own ? git_ref(call, GIT_REF_BRANCH, run->goal, run->run)
+    lane->ref = lane->own ? git_branch(call, run)
                           : arena_format(call->arena, "refs/heads/%.*s", STR_ARG(landing->target));
     lane->seen = git_ref(call, GIT_REF_TARGET, run->run, STR(""));
     call->local = git_source_is_path(lane->where);
@@ -195,10 +195,52 @@ static bool lane_push(struct git_call *call, struct lane *lane, const struct git
                                           (git_well(call) && push_fail(call, lane))));
 }
 
+/* ---- a branch of ours whose name is taken ---- */
+
+/* Another store that uses the same repository may have a T19 of its own; an earlier attempt at this task may have landed. */
+static struct str own_name(struct git_call *call, const struct git_run *run) {
+    char hex[17];
+    hex_short(run->run, hex);
+    return arena_format(call->arena, "%.*s-%.4s", STR_ARG(git_branch(call, run)), hex);
+}
+
+static int is_recorded(struct git_call *call, const struct lane *lane, const struct git_run *run,
+                       struct str commit) {
+    int status = git_try(call, GIT_RESOLVE, GIT_ARGS(intent_name(call, lane, run, commit)));
+    return status < 0 ? -1 : status == 0;
+}
+
+/* 1: it is, or this landing has begun under the other name, or only a look at both names can tell. */
+static int name_is_taken(struct git_call *call, const struct lane *lane, const struct git_run *run,
+                         int here) {
+    struct lane other = *lane;
+    int landed = has_landed(call, lane, here);
+    if (landed != 0)
+        return landed < 0 ? -1 : 0;
+    other.ref = own_name(call, run);
+    int begun = here ? is_recorded(call, &other, run, lane->landing->commit) : 1;
+    if (seam("planted name unread"))
+        begun = 0;
+    if (begun != 0 || !lane->at.len)
+        return begun;
+    int ours = is_recorded(call, lane, run, lane->at);
+    return ours < 0 ? -1 : !ours;
+}
+
+static bool lane_look(struct git_call *call, struct lane *lane, const struct git_run *run,
+                      int here) {
+    if (!branch_is_free(call, lane) || !branch_look(call, lane))
+        return false;
+    int taken = lane->own && run->branch.len ? name_is_taken(call, lane, run, here) : 0;
+    if (taken > 0)
+        lane->ref = own_name(call, run);
+    return taken == 0 || (taken > 0 && branch_is_free(call, lane) && branch_look(call, lane));
+}
+
 static void lane_go(struct git_call *call, struct lane *lane, const struct git_run *run,
                     struct git_landed *ret) {
     int here = git_candidate_is_here(call, run, lane->landing->commit);
-    if (here < 0 || !branch_is_free(call, lane) || !branch_look(call, lane))
+    if (here < 0 || !lane_look(call, lane, run, here))
         return;
     int landed = has_landed(call, lane, here);
     ret->onto = lane->at;
@@ -228,9 +270,7 @@ struct git_answer git_land(const struct git_context *context, const struct git_r
         git_repo_open(&call, repo) && lane_find(&call, repo, run, &lane) &&
         lane_enter(&call, &lane))
         lane_go(&call, &lane, run, &landed);
-    landed.ref = call.answer.result == GIT_REFUSED && !lane.own
-                     ? git_ref(&call, GIT_REF_BRANCH, run->goal, run->run)
-                     : lane.ref;
+    landed.ref = call.answer.result == GIT_REFUSED && !lane.own ? git_branch(&call, run) : lane.ref;
     *ret = landed;
     return git_end(&call);
 }

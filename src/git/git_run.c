@@ -127,6 +127,13 @@ struct str git_ref(struct git_call *call, enum git_ref ref, struct str one, stru
     return git_fill(call->arena, GIT_REF_ROWS[ref].name, (const struct str[]){one, two}, 2);
 }
 
+struct str git_branch(struct git_call *call, const struct git_run *run) {
+    struct str name = run->branch.len ? run->branch
+                                      : arena_format(call->arena, "%.*s/%.*s", STR_ARG(run->goal),
+                                                     STR_ARG(run->run));
+    return git_ref(call, GIT_REF_BRANCH, name, STR(""));
+}
+
 static void word_add(struct words *words, char *word) {
     must(words->count < WORDS);
     words->at[words->count++] = word;

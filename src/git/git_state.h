@@ -60,6 +60,7 @@ bool git_fail_command(struct git_call *call, enum git_command command);
 /* Replaces $1 to $9 of a line. */
 struct str git_fill(struct arena *arena, const char *line, const struct str *args, unsigned count);
 struct str git_ref(struct git_call *call, enum git_ref ref, struct str one, struct str two);
+struct str git_branch(struct git_call *call, const struct git_run *run); /* the run's, as a ref */
 
 int64_t git_now_ms(void);
 /* True: the caller has cancelled, or the time is over. */

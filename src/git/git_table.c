@@ -214,9 +214,9 @@ const struct git_ref_row GIT_REF_ROWS[GIT_REFS] = {
                       "checking; as long"},
     [GIT_REF_CONFLICT] = {"refs/overseer/conflicts/$1/$2", "private",
                           "base, target and snapshot of a conflict, as its parents; as long"},
-    [GIT_REF_BRANCH] = {"refs/heads/overseer/$1/$2",
-                        "a run's worktree, operator's repository, remote",
-                        "the branch of a run: goal and run"},
+    [GIT_REF_BRANCH] = {"refs/heads/overseer/$1", "a run's worktree, operator's repository, remote",
+                        "the branch of a run: T19-fix-login, the same with four characters of its "
+                        "own where that name is taken, or GOAL/RUN for work of an earlier build"},
     [GIT_REF_SENT] = {"refs/overseer/sent/$1", "private",
                       "the salvage of a run as the remote has it"},
     [GIT_REF_FRESH_BASE] = {"refs/overseer/base", "a run's worktree", "the commit it began with"},

@@ -93,7 +93,7 @@ static bool fresh_make(struct git_call *call, struct str branch, struct str comm
 }
 
 static struct str branch_of(struct git_call *call, const struct git_run *run) {
-    struct str ref = git_ref(call, GIT_REF_BRANCH, run->goal, run->run);
+    struct str ref = git_branch(call, run);
     size_t skip = strlen("refs/heads/");
     return (struct str){ref.at + skip, ref.len - skip};
 }

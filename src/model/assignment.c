@@ -234,6 +234,8 @@ static const struct field ASSIGNMENT_FIELDS[] = {
       "id of the workspace that it asked for the slot; zero: as the policy names it"),
     F("workHost", FIELD_U32, 133, assignment, setup.work_host, 0, NULL,
       "the host whose clone has the work of its newest run; 0: none"),
+    F("branch", FIELD_NAME, 135, assignment, setup.branch, LIMIT_BRANCH, NULL,
+      "branch of its work, below overseer/; empty: it is named by goal and assignment"),
     F("sampled", FIELD_FLAG, 132, assignment, progress.sampled, 0, NULL,
       "whether reported progress was stored that no record mentions yet"),
     {"requests", FIELD_U32S, 70, FIELD_OF(assignment, requests.at),

@@ -163,6 +163,8 @@ struct assignment_setup {
     char limits[LIMIT_LIMITS +
                 1];     /* G-22: resource limits of the current run, and what enforces them */
     uint32_t work_host; /* P10: host whose clone has the work of its newest run; 0: none */
+    char branch[LIMIT_BRANCH +
+                1]; /* of its work, below overseer/; empty: named by goal and assignment */
 };
 
 /* What was checked of its work, and what has to be. */

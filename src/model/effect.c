@@ -47,6 +47,10 @@ static const struct field AGENT[] = {
     F("digest", FIELD_HASH, 23, candidate.digest, 0,
       "land: digest of the VERIFICATION of the candidate"),
     F("repository", FIELD_UINT, 24, repository, 0, "key of the repository that it works in"),
+    F("branch", FIELD_TEXT, 25, candidate.branch, LIMIT_BRANCH,
+      "spawn, check, land: branch of the work, below overseer/; empty: by goal and assignment"),
+    F("subject", FIELD_TEXT, 26, candidate.subject, LIMIT_SUBJECT,
+      "check: first line of the message of the commit that lands"),
     F("orphanAfter", FIELD_INT, 18, orphan_after, 0,
       "spawn: how long its hold waits for its host, in microseconds"),
 };

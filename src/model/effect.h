@@ -28,6 +28,9 @@ enum promise {
 
 /* check, land: the commit that lands. */
 struct effect_candidate {
+    struct str
+        branch; /* spawn, check, land: of the work, below overseer/; empty: GOAL/RUN, as before */
+    struct str subject;  /* check: first line of its message */
     struct str commit;   /* land: the candidate that passed */
     struct str onto;     /* land: the target's tip that it was built on */
     struct str snapshot; /* check: build the candidate from this again; empty: from the worktree */

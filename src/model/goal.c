@@ -95,6 +95,8 @@ static const struct field HOT[] = {
      "key of the repository that its work is in; 0: that of [repo], or none", 0, NULL},
     {"number", FIELD_UINT, 40, FIELD_OF(goal, kind.number), 0, FIELD_HIDDEN, NULL,
      "number of its name for people; 0: none yet", 0, NULL},
+    {"subject", FIELD_NAME, 41, FIELD_OF(goal, kind.subject), LIMIT_SUBJECT, FIELD_HIDDEN, NULL,
+     "its first title, for its branches and commits", 0, NULL},
     {"clock", FIELD_INT, 60, FIELD_OF(goal, clock.steps), 0, FIELD_HIDDEN, NULL,
      "sum of the clock steps by which its times are corrected, in microseconds", 0, NULL},
     {"clockId", FIELD_U32, 61, FIELD_OF(goal, clock.id), 0, FIELD_HIDDEN, NULL,
@@ -286,6 +288,8 @@ static bool char_is(struct str text, size_t at, char upper) {
     return at < text.len && (text.at[at] == upper || text.at[at] == upper + ('a' - 'A'));
 }
 
+enum { SLUG = 48 };
+
 #define NUMBER_MOST ((uint64_t)INT64_MAX / 100)
 
 void task_name_format(uint64_t number, char text[TASK_NAME]) {
@@ -298,6 +302,42 @@ bool task_name_parse(struct str text, uint64_t *ret_number) {
     size_t at = 1;
     return char_is(text, 0, 'T') && number_read(text, &at, NUMBER_MOST, ret_number) &&
            at == text.len && *ret_number > 0;
+}
+
+/* A letter or digit as it is in a branch; 0: it separates words. */
+static char slug_char(char c) {
+    if (c >= 'A' && c <= 'Z')
+        return (char)(c + ('a' - 'A'));
+    return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') ? c : 0;
+}
+
+/* "Fix the Login!" becomes "-fix-the-login". What has no room is left out, by whole words. */
+static void slug_format(struct str text, char slug[SLUG]) {
+    size_t used = 0, whole = 0;
+    bool in_word = false;
+    for (size_t i = 0; i <= text.len; i++) {
+        char c = i < text.len ? slug_char(text.at[i]) : 0;
+        if (!c)
+            whole = used;
+        if (c && used + (in_word ? 1 : 2) >= SLUG)
+            break;
+        if (c && !in_word)
+            slug[used++] = '-';
+        if (c)
+            slug[used++] = c;
+        in_word = c;
+    }
+    slug[whole ? whole : used] = 0;
+}
+
+void branch_name_format(const struct goal *goal, struct str node, char text[LIMIT_BRANCH + 1]) {
+    char slug[SLUG];
+    text[0] = 0;
+    if (goal->kind.number == 0 || !goal->kind.subject[0])
+        return;
+    slug_format(str_of(goal->kind.subject), slug);
+    snprintf(text, LIMIT_BRANCH + 1, "T%llu%s%s%.*s", (unsigned long long)goal->kind.number, slug,
+             node.len ? "." : "", STR_ARG(node));
 }
 
 void question_name_format(const struct goal *goal, uint32_t n, char text[QUESTION_NAME]) {

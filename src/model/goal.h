@@ -31,6 +31,8 @@ struct goal_kind {
     uint32_t
         workspace; /* 1: a workspace (model/repository.h), and `admission` is the host that made it */
     uint64_t number; /* an ordinary goal: of its name T7, given once and for ever; 0: none yet */
+    char subject[LIMIT_SUBJECT +
+                 1]; /* its first title: of its branches and commits; empty: of an earlier build */
 };
 
 /* The chain of its records. */
@@ -182,6 +184,9 @@ enum { TASK_NAME = 24, QUESTION_NAME = 40 }; /* with the final 0 */
 
 /* Empty, if the goal has no number yet. */
 void task_name_format(uint64_t number, char text[TASK_NAME]);
+/* "T19-fix-login", for a goal with several leaves "T19-fix-login.S1.2"; empty: the goal has no number, or was created
+ * by a build that did not keep its title. */
+void branch_name_format(const struct goal *goal, struct str node, char text[LIMIT_BRANCH + 1]);
 bool task_name_parse(struct str text, uint64_t *ret_number);
 
 struct question_name {

@@ -39,6 +39,8 @@ enum {
     LIMIT_CAUSE = 95,      /* cause of a question, so that it is asked once */
     LIMIT_REFERENCE = 255, /* the address of an issue */
     LIMIT_COMMIT = 64,     /* a commit, in hexadecimal */
+    LIMIT_SUBJECT = 72,    /* first line of a commit message */
+    LIMIT_BRANCH = 127,    /* the branch of a run, below overseer/ */
     LIMIT_BLOCKED = 127,   /* why an assignment is blocked, in a line */
     LIMIT_SCOPE = 95,      /* of a budget */
     LIMIT_MAIL = 8192,     /* one message between agents */

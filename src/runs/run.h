@@ -538,6 +538,7 @@ struct work_place {
     struct str clone; /* our clone, once it exists */
     enum git_how how;
     bool lands;
+    bool attributes; /* landing.attribution */
     int64_t within;
     uint32_t network;            /* of its checks: verify.network */
     struct texts protect, rules; /* judged files: verify.protect, verify.rules */
@@ -551,7 +552,9 @@ struct work_wanted {
     struct id goal;
     uint32_t assignment;
     uint64_t repository; /* of the goal; work that has begun knows its own */
+    struct str branch;   /* of the effect, if there is one */
 };
+struct work_wanted wanted_by(const struct effect *effect);
 bool work_place(struct run_table *runs, struct work_wanted wanted, struct arena *arena,
                 struct work_place *ret);
 /* Why it cannot be checked or landed there, and what to do. */

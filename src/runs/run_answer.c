@@ -190,7 +190,8 @@ static struct git_answer worktree_show(struct op_call *call, const struct work_p
 /* Computes the diff for the assignment `n` of the call's goal. Runs git, so call it on a pool thread only. */
 static struct git_answer diff_compute(struct run_table *runs, struct op_call *call, uint32_t n) {
     struct work_place place;
-    if (!work_place(runs, (struct work_wanted){call->args.goal_id, n, 0}, &call->arena, &place) ||
+    if (!work_place(runs, (struct work_wanted){.goal = call->args.goal_id, .assignment = n},
+                    &call->arena, &place) ||
         place.run.base.len == 0)
         return (struct git_answer){0};
     place.context.total_us = DIFF_SECONDS * SECONDS(1);

@@ -233,8 +233,9 @@ static void one_remove(uv_work_t *work) {
     struct cleaning *it = work->data;
     const struct left *left = &it->left[it->at];
     struct work_place place;
-    bool there = work_place(it->runs, (struct work_wanted){left->goal, left->assignment, 0},
-                            &it->arena, &place);
+    bool there = work_place(
+        it->runs, (struct work_wanted){.goal = left->goal, .assignment = left->assignment},
+        &it->arena, &place);
     if (place.run.base.len > 0 && (!there || !tree_remove(it, &place)))
         return;
     it->removed = 0;

@@ -78,11 +78,16 @@ static void place_take(struct run_table *runs, const struct settings *settings,
                        const struct repo_setting *repo, struct arena *arena,
                        struct work_place *ret) {
     struct git_run run = ret->run;
+    struct str name, address;
+    if (!author_parse(repo->landing.author, &name, &address)) {
+        name = STR("Overseer");
+        address = STR("overseer@localhost");
+    }
     *ret = (struct work_place){
         .repository = ret->repository,
         .context = {.state = arena_format(arena, "%s/work", runs->state),
-                    .name = STR("Overseer"),
-                    .email = STR("overseer@localhost"),
+                    .name = arena_copy(arena, name),
+                    .email = arena_copy(arena, address),
                     .low_water = (uint64_t)settings->repo.disk_least << 20,
                     .hooks = repo->landing.hooks,
                     .within_us = MINUTES(10),
@@ -99,6 +104,7 @@ static void place_take(struct run_table *runs, const struct settings *settings,
         .port_count = (uint16_t)settings->repo.ports,
         .forge = repo->landing.how == LAND_PR ? arena_copy(arena, repo->landing.forge) : STR(""),
         .lands = repo->landing.how != LAND_NOT,
+        .attributes = repo->landing.attribution,
         .within = repo->verify.within,
         .network = repo->verify.network,
         .protect = texts_copy(&repo->verify.protect, arena),
@@ -116,6 +122,11 @@ static void origin_keep(const struct work_place *place, struct arena *arena) {
     origin_write(place, path, slash + 1, arena);
 }
 
+struct work_wanted wanted_by(const struct effect *effect) {
+    return (struct work_wanted){effect->goal, effect->assignment, effect->repository,
+                                effect->candidate.branch};
+}
+
 bool work_place(struct run_table *runs, struct work_wanted wanted, struct arena *arena,
                 struct work_place *ret) {
     const struct settings *settings = context_settings(runs->context);
@@ -128,6 +139,7 @@ bool work_place(struct run_table *runs, struct work_wanted wanted, struct arena 
                             .context.state = arena_format(arena, "%s/work", runs->state),
                             .run = {.goal = arena_copy(arena, str_of(name)),
                                     .run = arena_format(arena, "%s-A_%u", name, wanted.assignment),
+                                    .branch = arena_copy(arena, wanted.branch),
                                     .at_us = clock_wall()}};
     bool begun = origin_read(ret, arena, &ret->repository, &source);
     bool known = settings_repository(settings, ret->repository, &repo);

@@ -354,9 +354,7 @@ void run_spawn(struct run_table *runs, struct act *act) {
         return;
     }
     it->has_place =
-        !run->driver->watches &&
-        work_place(runs, (struct work_wanted){run->goal, run->assignment, act->effect.repository},
-                   &it->arena, &it->place);
+        !run->driver->watches && work_place(runs, wanted_by(&act->effect), &it->arena, &it->place);
     if (!it->has_place && !run->driver->watches && it->place.missing) {
         start_failed(it, run, place_missing_text(&it->place, &it->arena));
         return;

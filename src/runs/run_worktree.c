@@ -62,11 +62,7 @@ static struct working *working_begin(struct run_table *runs, struct act *act) {
     *it = (struct working){.runs = runs, .act = act, .work.data = it};
     id_format(effect_id(act->effect.goal, act->effect.n), it->name);
     runs->under_way++;
-    if (work_place(
-            runs,
-            (struct work_wanted){act->effect.goal, act->effect.assignment, act->effect.repository},
-            &it->arena, &it->place) &&
-        place_serves(it))
+    if (work_place(runs, wanted_by(&act->effect), &it->arena, &it->place) && place_serves(it))
         return it;
     runs->under_way--;
     executor_report(runs->executor, act,
@@ -196,12 +192,28 @@ static void checked(void *with, int64_t exit, struct str tail) {
               tail);
 }
 
+/* C-78: only for commits that a person merges. */
+static struct str trailers(struct working *it) {
+    const struct effect *effect = &it->act->effect;
+    bool merged_by_person = it->place.how == GIT_AS_BRANCH || it->place.how == GIT_AS_PULL_REQUEST;
+    if (!it->place.attributes || !merged_by_person || !effect->candidate.branch.len)
+        return STR("");
+    struct str agent = effect->agent, task = effect->candidate.branch; /* T19-fix-login */
+    task.len = strcspn(arena_cstr(&it->arena, task), "-.");
+    return arena_format(&it->arena,
+                        "Overseer-Task: %.*s\nCo-authored"
+                        "-by: %.*s <%.*s@overseer.invalid>\n",
+                        STR_ARG(task), STR_ARG(agent), STR_ARG(agent));
+}
+
 /* C-81: builds the landing commit itself, on the target's tip. */
 static void candidate_build(struct working *it) {
     struct git_work work = {.snapshot = it->snapshot,
                             .conflict_shown = it->act->effect.candidate.conflict,
                             .target = it->place.branch,
-                            .how = it->place.how};
+                            .how = it->place.how,
+                            .subject = it->act->effect.candidate.subject,
+                            .trailers = trailers(it)};
     it->commit = it->snapshot;
     if (!it->place.lands)
         return;
@@ -448,11 +460,7 @@ static void salvage_done(uv_work_t *work, int status) {
 void work_salvage(struct run_table *runs, struct act *act, int64_t exit) {
     struct arena arena = {0};
     struct work_place place;
-    bool there = !runs->stopping &&
-                 work_place(runs,
-                            (struct work_wanted){act->effect.goal, act->effect.assignment,
-                                                 act->effect.repository},
-                            &arena, &place) &&
+    bool there = !runs->stopping && work_place(runs, wanted_by(&act->effect), &arena, &place) &&
                  place.run.base.len > 0;
     arena_free(&arena);
     struct working *it = there ? working_begin(runs, act) : NULL;

@@ -136,6 +136,8 @@ struct load_engine {
     const char *for_update;          /* SQL suffix that locks the row that is read */
     const char *goal_hex;            /* SQL expression: goal_id as 32 hexadecimal digits */
     const char *goal_of_hex;         /* printf format: such digits as a goal_id literal */
+    const char *hot_hex;             /* SQL expression: goal.hot as hexadecimal digits */
+    const char *hot_of_hex;          /* printf format: such digits as a literal */
 };
 
 struct load {

@@ -2,6 +2,7 @@
 #include "store/forget.h"
 
 #include "store/dump.h"
+#include "store/rows.h"
 
 #include <stdio.h>
 
@@ -44,6 +45,55 @@ static bool words_drop(struct load *load, const char *goal) {
     return load->engine->execute(load, load->engine->lock) && load->engine->flush(load);
 }
 
+static const char DIGITS[] = "0123456789abcdef";
+
+static struct str bytes_of(struct str hex, struct arena *arena) {
+    char *bytes = arena_new(arena, char, hex.len / 2 + 1);
+    for (size_t i = 0; i + 1 < hex.len; i += 2)
+        bytes[i / 2] = (char)((strchr(DIGITS, hex.at[i]) - DIGITS) << 4 |
+                              (strchr(DIGITS, hex.at[i + 1]) - DIGITS));
+    return (struct str){bytes, hex.len / 2};
+}
+
+static char *hex_of(struct str bytes, struct arena *arena) {
+    char *hex = arena_new(arena, char, 2 * bytes.len + 1);
+    for (size_t i = 0; i < bytes.len; i++) {
+        hex[2 * i] = DIGITS[(uint8_t)bytes.at[i] >> 4];
+        hex[2 * i + 1] = DIGITS[bytes.at[i] & 15];
+    }
+    return hex;
+}
+
+/* The goal's own row has its first title, for branches and commits. */
+static bool subject_drop(struct load *load, struct id id, const char *literal,
+                         struct arena *arena) {
+    enum { MOST = 64 << 10 };
+    const struct load_engine *engine = load->engine;
+    char *found = arena_new(arena, char, MOST);
+    struct str sql =
+        arena_format(arena, "SELECT %s FROM goal WHERE goal_id = %s", engine->hot_hex, literal);
+    if (!engine->ask(load, arena_cstr(arena, sql), found, MOST))
+        return false;
+    struct goal goal = {.id = id};
+    struct str hot = bytes_of(str_of(found), arena);
+    if (!row_unseal(ROW_GOAL, id, 0, &hot) || !shape_decode(&GOAL_HOT, hot, &goal))
+        return load_fail(load, "The row of the goal cannot be read; nothing was changed.");
+    memset(goal.kind.subject, 0, sizeof goal.kind.subject);
+    hot = row_seal(ROW_GOAL, id, 0, shape_encode(&GOAL_HOT, &goal, arena), arena);
+    const char *form = engine->hot_of_hex, *at = strstr(form, "%s");
+    sql = arena_format(arena, "UPDATE goal SET hot = %.*s%s%s WHERE goal_id = %s", (int)(at - form),
+                       form, hex_of(hot, arena), at + 2, literal);
+    return engine->execute(load, arena_cstr(arena, sql));
+}
+
+static bool everything_drop(struct load *load, struct id id, const char *literal) {
+    struct arena arena = {0};
+    bool done = is_over(load, literal) && subject_drop(load, id, literal, &arena) &&
+                words_drop(load, literal) && load->engine->wipe(load);
+    arena_free(&arena);
+    return done;
+}
+
 bool store_forget(struct store *store, struct id goal, char *error, size_t error_size) {
     char digits[33] = "", literal[64];
     struct load *load = load_attach(store, error, error_size);
@@ -52,10 +102,9 @@ bool store_forget(struct store *store, struct id goal, char *error, size_t error
     for (size_t i = 0; i < sizeof goal.bytes; i++)
         snprintf(digits + 2 * i, 3, "%02x", goal.bytes[i]);
     snprintf(literal, sizeof literal, load->engine->goal_of_hex, digits);
-    bool done =
-        id_equal(goal, SYSTEM_GOAL)
-            ? load_fail(load, "These are the records of the store itself; they stay.")
-            : is_over(load, literal) && words_drop(load, literal) && load->engine->wipe(load);
+    bool done = id_equal(goal, SYSTEM_GOAL)
+                    ? load_fail(load, "These are the records of the store itself; they stay.")
+                    : everything_drop(load, goal, literal);
     if (!done)
         snprintf(error, error_size, "%s", load->failed);
     load->engine->close(load);

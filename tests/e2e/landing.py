@@ -123,6 +123,41 @@ def what_is_shown_is_what_lands():
 
 
 @check
+def a_branch_is_named_after_its_task():
+    """A task's branch, its commit and its author are those that a person expects. A branch of that name that is not ours is left alone."""
+    fixture = place_make("named", "echo fix >fix.py", landing={"how": "branch", "author": "Ana Diaz <ana@example.org>"})
+    try:
+        git(fixture.repo, "branch", "overseer/T2-fix-the-login-page", "main")  # of another store
+        goals = [fixture.goal(title=title) for title in ("Fix the login page!", "Fix the login page!")]
+        for goal in goals:
+            landed(fixture, goal)
+        names = git(fixture.repo, "for-each-ref", "--format=%(refname:lstrip=3)", "refs/heads/overseer").split()
+        assert "T1-fix-the-login-page" in names and "T2-fix-the-login-page" in names and len(names) == 3, names
+        [second] = set(names) - {"T1-fix-the-login-page", "T2-fix-the-login-page"}
+        assert second.startswith("T2-fix-the-login-page-"), names
+        assert git(fixture.repo, "rev-parse", "overseer/T2-fix-the-login-page") == main_of(fixture), "another store's branch was moved"
+        for name, task in (("T1-fix-the-login-page", "T1"), (second, "T2")):
+            told = git(fixture.repo, "log", "-1", "--format=%an <%ae>%n%B", f"overseer/{name}")
+            assert told.splitlines() == ["Ana Diaz <ana@example.org>", "Fix the login page!", "", f"Overseer-Task: {task}",
+                                         "Co-authored" + "-by: coder <coder@overseer.invalid>"], told
+    finally:
+        fixture.close()
+
+
+@check
+def work_that_lands_by_itself_names_no_tool():
+    """AUTO-20, C-78: a squash onto the target has the task as its subject, and no line about an agent."""
+    fixture = place_make("plain", "echo fix >fix.py; git add -A; git commit -qm 'of the agent'", landing={"how": "squash"})
+    try:
+        landed(fixture, fixture.goal(title="Fix the login page"))
+        told = git(fixture.repo, "log", "-1", "--format=%B", "main")
+        assert told == "Fix the login page\n\nof the agent", told
+    finally:
+        fixture.close()
+    proof.passed("e2e", "landing.plain", "AUTO-20")
+
+
+@check
 def bytes_that_are_no_text_hide_nothing():
     """M3: a Latin-1 byte in a file's name and text, in a commit's message and author, in the agent's output and in the check's output hides
     nothing."""

@@ -304,8 +304,8 @@ class Fixture:
         assert error is None, f"{method}: {error}"
         return result
 
-    def goal(self):
-        goal = self.do("goal.create", title="a task for an agent")["goalId"]
+    def goal(self, title="a task for an agent"):
+        goal = self.do("goal.create", title=title)["goalId"]
         self.do("plan.apply", goal=goal, nodes=[
             {"id": "P1", "tier": "phase", "name": "all of it", "acceptanceCriteria": ["it is done"]},
             {"id": "T1", "parentId": "P1", "tier": "task", "name": "Closes #1: make it", "acceptanceCriteria": ["it is done"],

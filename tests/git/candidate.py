@@ -430,10 +430,69 @@ def case_own_only(world):
     must(made(world, snapshot, base=base)["result"] == "done", "")
 
 
+def branches(folder):
+    return {ref.removeprefix("refs/heads/overseer/") for ref in git(folder, "for-each-ref", "--format=%(refname)", "refs/heads/overseer").splitlines()}
+
+
+def case_named(world):
+    """A run's branch has the name of its task. A name that another run has put there is left alone, and a repeated landing is found."""
+    world.begin()
+    named = {"how": "branch", "GIT_BRANCH": "T1-fix-it"}
+    tree, base = agent_begins(world)
+    must(world.done("tree", "g1", "r0", base, GIT_BRANCH="T1-fix-it")["branch"] == "overseer/T1-fix-it", "in its worktree")
+    write(tree / "1", "1\n")
+    first = world.land(measured(world, base), base=base, **named)
+    must(first["result"] == "done" and first["ref"] == "refs/heads/overseer/T1-fix-it", first)
+    write(tree / "1", "better\n")
+    better = world.land(measured(world, base), base=base, **named)
+    must(better["ref"] == first["ref"] and branches(world.source) == {"T1-fix-it"}, "the same run replaces its own", better)
+
+    tree = Path(world.done("tree", "g2", "r2", base)["path"])
+    write(tree / "2", "2\n")
+    made_second = made(world, measured(world, base, "r2"), base=base, name="r2", **named)
+    second = world.push(made_second, base=base, name="r2", **named)
+    must(second["result"] == "done" and second["ref"].startswith("refs/heads/overseer/T1-fix-it-"), second)
+    must(git(world.source, "rev-parse", "overseer/T1-fix-it") == better["commit"], "the first one is left alone")
+    both = branches(world.source)
+    must(len(both) == 2, both)
+    git(world.source, "branch", "-D", "overseer/T1-fix-it")  # the name is free again
+    again = world.push(made_second, base=base, name="r2", **named)
+    must(again["was_there"] == 1 and again["ref"] == second["ref"] and len(branches(world.source)) == 1, "it landed already", again)
+    other = world.place / "other-host"
+    world.done("clone", "main", state=other)
+    seen = world.push(made_second, base=base, name="r2", state=other, **named)
+    must(seen["result"] == "done" and seen["was_there"] == 1 and seen["ref"] == second["ref"], "a host without the candidate finds it", seen)
+    git(world.source, "checkout", "-q", second["ref"].removeprefix("refs/heads/"))
+    must(len(branches(world.source)) == 1, "and makes no other")
+
+
+def case_messages(world):
+    """A commit that Overseer writes begins with the task and ends with its trailers; the agent's own commits stay as they are."""
+    world.begin()
+    tree, base = agent_begins(world)
+    write(tree / "1", "1\n")
+    told = {"GIT_SUBJECT": "Fix the login", "GIT_TRAILERS": "Overseer-Task: T1\nWith: coder\n"}
+
+    def message(answer):
+        return git(clone_of(world), "log", "-1", "--format=%B", answer["commit"])
+
+    snapshot = measured(world, base)
+    for how in ("squash", "branch"):
+        must(message(made(world, snapshot, base=base, how=how, **told)) == "Fix the login\n\nOverseer-Task: T1\nWith: coder", how)
+    must(message(made(world, snapshot, base=base)) == "Work of an agent", "without either")
+    agent_commits(tree, {"2": "2\n"}, "second\n\nbecause")
+    snapshot = measured(world, base)
+    must(message(made(world, snapshot, base=base, **told)) == "Fix the login\n\nsecond\n\nbecause\n\nOverseer-Task: T1\nWith: coder", "squash")
+    kept = made(world, snapshot, base=base, how="branch", **told)
+    must(kept["commit"] == git(tree, "rev-parse", "HEAD") and message(kept) == "second\n\nbecause", "the agent's own commit")
+    told["GIT_SUBJECT"] = "second"
+    must(message(made(world, snapshot, base=base, **told)).startswith("second\n\nbecause\n"), "said once")
+
+
 def case_planted(world):
     """Each planted bug makes one of these cases fail."""
     for bug, case in (("any target", case_exact), ("any commit", case_only_candidates), ("base of history", case_ours), ("base of history", case_history),
-                      ("every file is merged", case_told_only_of_conflicts), ("date of now", case_commits)):
+                      ("every file is merged", case_told_only_of_conflicts), ("name unread", case_named), ("date of now", case_commits)):
         here = type(world)(world.place / bug.replace(" ", "-") / case.__name__)
         os.environ["GIT_PLANTED"] = bug
         try:
@@ -448,4 +507,5 @@ def case_planted(world):
 CASES = {"exact": (case_exact, ""), "only-candidates": (case_only_candidates, ""), "shown": (case_shown, ""), "ours": (case_ours, ""),
          "resolved": (case_resolved, "AUTO-21 FAIL-13"), "told-conflicts": (case_told_only_of_conflicts, ""), "told-twice": (case_told_twice, ""),
          "own-history": (case_history, ""), "paths": (case_paths, ""), "restored": (case_restored, ""), "commits": (case_commits, "AUTO-20"),
-         "secret": (case_secret, ""), "own-only": (case_own_only, ""), "planted": (case_planted, ""), "forgotten": (case_forgotten, "")}
+         "secret": (case_secret, ""), "own-only": (case_own_only, ""), "planted": (case_planted, ""), "forgotten": (case_forgotten, ""),
+         "named": (case_named, ""), "messages": (case_messages, "")}

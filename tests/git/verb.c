@@ -86,10 +86,16 @@ static void count(const char *name, uint64_t value) {
 }
 
 /* GIT_NOW: seconds. */
+static struct str text_of(const char *variable) {
+    const char *text = getenv(variable);
+    return text ? str_of(text) : STR("");
+}
+
 static struct git_run run_of(char **args) {
     long now = number_of("GIT_NOW");
     return (struct git_run){.goal = str_of(args[0]),
                             .run = str_of(args[1]),
+                            .branch = text_of("GIT_BRANCH"),
                             .base = str_of(args[2]),
                             .at_us = SECONDS(now > 0 ? now : 1700000000)};
 }
@@ -225,7 +231,9 @@ static struct git_answer verb_candidate(char **args) {
                             .conflict_shown = str_of(args[4]),
                             .target = str_of(args[5]),
                             .how = how_of(args[6]),
-                            .message = str_of(args[7])};
+                            .message = str_of(args[7]),
+                            .subject = text_of("GIT_SUBJECT"),
+                            .trailers = text_of("GIT_TRAILERS")};
     struct git_candidate candidate = {0};
     struct git_answer answer = git_candidate_make(&context, &repo, &run, &work, &arena, &candidate);
     say_candidate(&candidate);

@@ -400,6 +400,7 @@ static void test_a_new_goal_is_what_was_asked_for(void **state) {
                             .due_at = TIME_NEVER,
                             .times.created_at = T0,
                             .times.updated_at = T0,
+                            .kind.subject = "title",
                             .effects.made = 1,
                             .effects.open_count = 1,
                             .effects.open = {{.kind = EFFECT_COMMAND}}};

@@ -842,6 +842,10 @@ static const struct golden {
     {"effect.spawn", "every.repository", &OF_SPAWN,
      AGENT_EFFECT(WORDS_TASK, .candidate.commit = STR("9fceb02d"), AGENT_EFFECT_HOST,
                   .repository = 1ull << 41)},
+    {"effect.spawn", "every.branch", &OF_SPAWN,
+     AGENT_EFFECT(WORDS_TASK, .candidate.commit = STR("9fceb02d"), AGENT_EFFECT_HOST,
+                  .repository = 1ull << 41, .candidate.branch = STR("T19-fix-login"),
+                  .candidate.subject = STR("Fix login"))},
     {"effect.spawn", "minimal", &OF_SPAWN, {.effect = {.within = 0}}},
     {"effect.send", "before", &OF_SEND, AGENT_EFFECT(WORDS_AGAIN, .candidate.commit = {0})},
     {"effect.send", "every", &OF_SEND,
@@ -854,6 +858,10 @@ static const struct golden {
     {"effect.send", "every.repository", &OF_SEND,
      AGENT_EFFECT(WORDS_AGAIN, .candidate.commit = STR("9fceb02d"), AGENT_EFFECT_HOST,
                   .repository = 1ull << 41)},
+    {"effect.send", "every.branch", &OF_SEND,
+     AGENT_EFFECT(WORDS_AGAIN, .candidate.commit = STR("9fceb02d"), AGENT_EFFECT_HOST,
+                  .repository = 1ull << 41, .candidate.branch = STR("T19-fix-login"),
+                  .candidate.subject = STR("Fix login"))},
     {"effect.send", "minimal", &OF_SEND, {.effect = {.within = 0}}},
     {"effect.look", "before", &OF_LOOK, AGENT_EFFECT(WORDS_NUDGE, .candidate.commit = {0})},
     {"effect.look", "every", &OF_LOOK,
@@ -866,6 +874,10 @@ static const struct golden {
     {"effect.look", "every.repository", &OF_LOOK,
      AGENT_EFFECT(WORDS_NUDGE, .candidate.commit = STR("9fceb02d"), AGENT_EFFECT_HOST,
                   .repository = 1ull << 41)},
+    {"effect.look", "every.branch", &OF_LOOK,
+     AGENT_EFFECT(WORDS_NUDGE, .candidate.commit = STR("9fceb02d"), AGENT_EFFECT_HOST,
+                  .repository = 1ull << 41, .candidate.branch = STR("T19-fix-login"),
+                  .candidate.subject = STR("Fix login"))},
     {"effect.look", "minimal", &OF_LOOK, {.effect = {.within = 0}}},
     {"effect.stop", "before", &OF_STOP, AGENT_EFFECT(WORDS_HANDOVER, .candidate.commit = {0})},
     {"effect.stop", "every", &OF_STOP,
@@ -878,6 +890,10 @@ static const struct golden {
     {"effect.stop", "every.repository", &OF_STOP,
      AGENT_EFFECT(WORDS_HANDOVER, .candidate.commit = STR("9fceb02d"), AGENT_EFFECT_HOST,
                   .repository = 1ull << 41)},
+    {"effect.stop", "every.branch", &OF_STOP,
+     AGENT_EFFECT(WORDS_HANDOVER, .candidate.commit = STR("9fceb02d"), AGENT_EFFECT_HOST,
+                  .repository = 1ull << 41, .candidate.branch = STR("T19-fix-login"),
+                  .candidate.subject = STR("Fix login"))},
     {"effect.stop", "minimal", &OF_STOP, {.effect = {.within = 0}}},
     {"effect.check", "every", &OF_CHECK,
      AGENT_EFFECT(WORDS_BLOCK, .candidate.commit = STR("9fceb02d"))},
@@ -889,6 +905,10 @@ static const struct golden {
     {"effect.check", "every.repository", &OF_CHECK,
      AGENT_EFFECT(WORDS_BLOCK, .candidate.commit = STR("9fceb02d"), AGENT_EFFECT_HOST,
                   .repository = 1ull << 41)},
+    {"effect.check", "every.branch", &OF_CHECK,
+     AGENT_EFFECT(WORDS_BLOCK, .candidate.commit = STR("9fceb02d"), AGENT_EFFECT_HOST,
+                  .repository = 1ull << 41, .candidate.branch = STR("T19-fix-login"),
+                  .candidate.subject = STR("Fix login"))},
     {"effect.check", "minimal", &OF_CHECK, {.effect = {.within = 0}}},
     {"effect.land", "every", &OF_LAND,
      AGENT_EFFECT(WORDS_ANSWER, .candidate.commit = STR("9fceb02d"))},
@@ -900,12 +920,20 @@ static const struct golden {
     {"effect.land", "every.repository", &OF_LAND,
      AGENT_EFFECT(WORDS_ANSWER, .candidate.commit = STR("9fceb02d"), AGENT_EFFECT_HOST,
                   .repository = 1ull << 41)},
+    {"effect.land", "every.branch", &OF_LAND,
+     AGENT_EFFECT(WORDS_ANSWER, .candidate.commit = STR("9fceb02d"), AGENT_EFFECT_HOST,
+                  .repository = 1ull << 41, .candidate.branch = STR("T19-fix-login"),
+                  .candidate.subject = STR("Fix login"))},
     {"effect.land", "minimal", &OF_LAND, {.effect = {.within = 0}}},
     {"effect.thaw", "every", &OF_THAW,
      AGENT_EFFECT(WORDS_ANSWER, .candidate.commit = STR("9fceb02d"), AGENT_EFFECT_HOST)},
     {"effect.thaw", "every.repository", &OF_THAW,
      AGENT_EFFECT(WORDS_ANSWER, .candidate.commit = STR("9fceb02d"), AGENT_EFFECT_HOST,
                   .repository = 1ull << 41)},
+    {"effect.thaw", "every.branch", &OF_THAW,
+     AGENT_EFFECT(WORDS_ANSWER, .candidate.commit = STR("9fceb02d"), AGENT_EFFECT_HOST,
+                  .repository = 1ull << 41, .candidate.branch = STR("T19-fix-login"),
+                  .candidate.subject = STR("Fix login"))},
     {"effect.thaw", "minimal", &OF_THAW, {.effect = {.within = 0}}},
     {"effect.tell", "every", &OF_TELL, {.effect = {.to = GOAL_BYTES, .body = STR("\x01\x1b")}}},
     {"effect.tell", "minimal", &OF_TELL, {.effect = {.within = 0}}},
@@ -990,138 +1018,57 @@ static const struct golden {
                .spent.cost = 15,
                .spent.tokens = 16,
                .spent.starts = 17}}},
-    {"goal.hot",
-     "every.3",
-     &OF_HOT,
-     {.goal = {.status = GOAL_ARCHIVED,
-               .need = NEED_UNCONFIRMED,
-               .times.created_at = AT,
-               .times.updated_at = AT + 5,
-               .progress.reports = 1,
-               .effects.made = 2,
-               .progress.last_exit = 3,
-               .priority = PRIORITY_HIGH,
-               .text = HASH_BYTES,
-               .plan.version = 4,
-               .plan.nodes_made = 5,
-               .progress.percent = 66,
-               .plan.proposal = HASH_BYTES,
-               .plan.proposal_base = 6,
-               .plan.review = 1,
-               .times.ended_at = AT + 6,
-               .era = 7,
-               .progress.working = 8,
-               .parts_made = 9,
-               .shown = 10,
-               .progress.succeeded = 1,
-               .plan.reopened = 1,
-               .kind.admission = 11,
-               .people.questions = 12,
-               .people.notices = 13,
-               .people.notices_since = AT + 7,
-               .times.wants_at = AT + 8,
-               .pace = {.next = AT + 9,
-                        .since = AT + 10,
-                        .struck = 14,
-                        .suspended = 1,
-                        .released_at = AT + 11,
-                        .alone_at = AT + 12},
-               .origin = HASH_BYTES,
-               .spent.cost = 15,
-               .spent.tokens = 16,
-               .spent.starts = 17,
-               .clock.steps = -3,
-               .clock.id = 18,
-               .kind.workspace = 1}}},
-    {"goal.hot",
-     "every.repository",
-     &OF_HOT,
-     {.goal = {.status = GOAL_ARCHIVED,
-               .need = NEED_UNCONFIRMED,
-               .times.created_at = AT,
-               .times.updated_at = AT + 5,
-               .progress.reports = 1,
-               .effects.made = 2,
-               .progress.last_exit = 3,
-               .priority = PRIORITY_HIGH,
-               .text = HASH_BYTES,
-               .plan.version = 4,
-               .plan.nodes_made = 5,
-               .progress.percent = 66,
-               .plan.proposal = HASH_BYTES,
-               .plan.proposal_base = 6,
-               .plan.review = 1,
-               .times.ended_at = AT + 6,
-               .era = 7,
-               .progress.working = 8,
-               .parts_made = 9,
-               .shown = 10,
-               .progress.succeeded = 1,
-               .plan.reopened = 1,
-               .kind.admission = 11,
-               .people.questions = 12,
-               .people.notices = 13,
-               .people.notices_since = AT + 7,
-               .times.wants_at = AT + 8,
-               .pace = {.next = AT + 9,
-                        .since = AT + 10,
-                        .struck = 14,
-                        .suspended = 1,
-                        .released_at = AT + 11,
-                        .alone_at = AT + 12},
-               .origin = HASH_BYTES,
-               .spent.cost = 15,
-               .spent.tokens = 16,
-               .spent.starts = 17,
-               .clock.steps = -3,
-               .clock.id = 18,
-               .kind.workspace = 1,
-               .repository = 1ull << 41}}},
-    {"goal.hot",
-     "every.number",
-     &OF_HOT,
-     {.goal = {.status = GOAL_ARCHIVED,
-               .need = NEED_UNCONFIRMED,
-               .times.created_at = AT,
-               .times.updated_at = AT + 5,
-               .progress.reports = 1,
-               .effects.made = 2,
-               .progress.last_exit = 3,
-               .priority = PRIORITY_HIGH,
-               .text = HASH_BYTES,
-               .plan.version = 4,
-               .plan.nodes_made = 5,
-               .progress.percent = 66,
-               .plan.proposal = HASH_BYTES,
-               .plan.proposal_base = 6,
-               .plan.review = 1,
-               .times.ended_at = AT + 6,
-               .era = 7,
-               .progress.working = 8,
-               .parts_made = 9,
-               .shown = 10,
-               .progress.succeeded = 1,
-               .plan.reopened = 1,
-               .kind.admission = 11,
-               .people.questions = 12,
-               .people.notices = 13,
-               .people.notices_since = AT + 7,
-               .times.wants_at = AT + 8,
-               .pace = {.next = AT + 9,
-                        .since = AT + 10,
-                        .struck = 14,
-                        .suspended = 1,
-                        .released_at = AT + 11,
-                        .alone_at = AT + 12},
-               .origin = HASH_BYTES,
-               .spent.cost = 15,
-               .spent.tokens = 16,
-               .spent.starts = 17,
-               .clock.steps = -3,
-               .clock.id = 18,
-               .kind.workspace = 1,
-               .repository = 1ull << 41,
-               .kind.number = 7}}},
+#define HOT_SAMPLE(...) \
+    { \
+        .goal = { \
+            .status = GOAL_ARCHIVED, \
+            .need = NEED_UNCONFIRMED, \
+            .times.created_at = AT, \
+            .times.updated_at = AT + 5, \
+            .progress.reports = 1, \
+            .effects.made = 2, \
+            .progress.last_exit = 3, \
+            .priority = PRIORITY_HIGH, \
+            .text = HASH_BYTES, \
+            .plan.version = 4, \
+            .plan.nodes_made = 5, \
+            .progress.percent = 66, \
+            .plan.proposal = HASH_BYTES, \
+            .plan.proposal_base = 6, \
+            .plan.review = 1, \
+            .times.ended_at = AT + 6, \
+            .era = 7, \
+            .progress.working = 8, \
+            .parts_made = 9, \
+            .shown = 10, \
+            .progress.succeeded = 1, \
+            .plan.reopened = 1, \
+            .kind.admission = 11, \
+            .people.questions = 12, \
+            .people.notices = 13, \
+            .people.notices_since = AT + 7, \
+            .times.wants_at = AT + 8, \
+            .pace = {.next = AT + 9, \
+                     .since = AT + 10, \
+                     .struck = 14, \
+                     .suspended = 1, \
+                     .released_at = AT + 11, \
+                     .alone_at = AT + 12}, \
+            .origin = HASH_BYTES, \
+            .spent.cost = 15, \
+            .spent.tokens = 16, \
+            .spent.starts = 17, \
+            .clock.steps = -3, \
+            .clock.id = 18, \
+            .kind.workspace = 1, \
+            __VA_ARGS__ \
+        } \
+    }
+    {"goal.hot", "every.3", &OF_HOT, HOT_SAMPLE(.repository = 0)},
+    {"goal.hot", "every.repository", &OF_HOT, HOT_SAMPLE(.repository = 1ull << 41)},
+    {"goal.hot", "every.number", &OF_HOT, HOT_SAMPLE(.repository = 1ull << 41, .kind.number = 7)},
+    {"goal.hot", "every.subject", &OF_HOT,
+     HOT_SAMPLE(.repository = 1ull << 41, .kind.number = 7, .kind.subject = "Fix login")},
     {"evidence",
      "full",
      &OF_EVIDENCE,
@@ -1748,6 +1695,23 @@ static const struct golden {
              .check.digest = HASH_BYTES, .check.change = HASH_BYTES, .check.judged = 1,
              .check.recheck = 1, .check.rechecks = 2, .check.approved = 1, .slot.state = SLOT_HELD,
              .slot.turn = 9, .slot.host = 3, .setup.work_host = 4, .slot.workspace = GOAL_BYTES)},
+    {"charge", "every.branch", &OF_ASSIGNMENT,
+     ASSIGNMENT_SAMPLE(
+             .liveness.observed_since = AT + 9, .wait.answered = 2, .outgoing.next = WORDS_HANDOVER,
+             .check.commit = "9fceb02d", .check.rounds = 2, .outgoing.message = HASH_BYTES,
+             .setup.sandbox = "bwrap+landlock", .setup.scope = "enforced",
+             .setup.start = HASH_BYTES, .setup.limits = "memory 512 MiB (cgroup)",
+             .progress.phase = "reading", .progress.percent = 41, .progress.at = AT + 10,
+             .progress.kept = 22, .progress.kept_at = AT + 11, .progress.completion = 1,
+             .progress.confidence = 2, .progress.report = HASH_BYTES, .outgoing.permits = 1,
+             .progress.reported_last = 1, .check.contract = HASH_BYTES, .check.verdict = HASH_BYTES,
+             .check.retried_at = AT + 12, .check.retry_of = 7, .outgoing.undelivered = WORDS_ANSWER,
+             .check.on_failure = ON_FAILURE_RETRY, .check.wants_report = 1, .progress.sampled = 1,
+             .check.onto = "77d02b1", .check.snapshot = "a41c09e", .check.conflict = "5ca1ab1e",
+             .check.digest = HASH_BYTES, .check.change = HASH_BYTES, .check.judged = 1,
+             .check.recheck = 1, .check.rechecks = 2, .check.approved = 1, .slot.state = SLOT_HELD,
+             .slot.turn = 9, .slot.host = 3, .setup.work_host = 4, .slot.workspace = GOAL_BYTES,
+             .setup.branch = "T19-fix-login")},
     {"sample", "every", &OF_SAMPLE, {.sample = SAMPLE_ROW}},
     {"sample", "minimal", &OF_SAMPLE, {.sample = {.assignment = 0}}},
     {"samples", "every", &OF_SAMPLES, {.samples = {{SAMPLE_ROWS, 2}}}},
@@ -2227,6 +2191,36 @@ static void test_names_of_tasks_and_questions(void **state) {
     assert_string_equal(text, "QH2.3");
     question_name_format(&(struct goal){.kind = {.admission = 2, .workspace = 1}}, 3, text);
     assert_string_equal(text, "Q3");
+}
+
+static void test_branches_are_named_after_their_task(void **state) {
+    (void)state;
+    static const struct {
+        const char *title, *node, *branch;
+        uint64_t number;
+    } CASES[] = {
+        {"Fix the Login!", "", "T19-fix-the-login", 19},
+        {"fix login", "S1.2", "T19-fix-login.S1.2", 19},
+        {"  --  a..b/c @{1}~^:?*[\\ .lock", "", "T7-a-b-c-1-lock", 7},
+        {"\xC3\x9C"
+         "bersetze den Text",
+         "", "T7-bersetze-den-text", 7},
+        {"\xE4\xB8\xAD\xE6\x96\x87", "", "T7", 7},
+        {"...", "", "T7", 7},
+        {"split the parser of the configuration into two parts that", "",
+         "T7-split-the-parser-of-the-configuration-into-two", 7},
+        {"a123456789012345678901234567890123456789012345678901234567890", "",
+         "T7-a123456789012345678901234567890123456789012345", 7},
+        {"fix login", "", "", 0},
+        {"", "", "", 7},
+    };
+    for (size_t i = 0; i < count_of(CASES); i++) {
+        struct goal goal = {.kind.number = CASES[i].number};
+        char branch[LIMIT_BRANCH + 1];
+        name_put(goal.kind.subject, sizeof goal.kind.subject, str_of(CASES[i].title));
+        branch_name_format(&goal, str_of(CASES[i].node), branch);
+        check(strcmp(branch, CASES[i].branch) == 0, "\"%s\" is \"%s\"", CASES[i].title, branch);
+    }
 }
 
 static void test_golden_bytes_are_written_and_read(void **state) {
@@ -3248,6 +3242,7 @@ int main(void) {
         cmocka_unit_test(test_signals_give_each_number_once),
         cmocka_unit_test(test_shapes_give_each_number_once),
         cmocka_unit_test(test_names_of_tasks_and_questions),
+        cmocka_unit_test(test_branches_are_named_after_their_task),
         cmocka_unit_test(test_golden_bytes_are_written_and_read),
         cmocka_unit_test(test_golden_covers_every_kind_and_every_field),
         cmocka_unit_test(test_signals_refuse_what_is_none),

@@ -116,6 +116,18 @@ static void git_ask(const struct init *init, const char *first, const char *seco
     free(child);
 }
 
+/* Empty: git has no name or address, or one that a commit cannot have. */
+static void author_find(struct init *init) {
+    char name[ANSWER], address[ANSWER];
+    struct str first, second;
+    git_ask(init, "config", "--get", "user.name", name);
+    git_ask(init, "config", "--get", "user.email", address);
+    snprintf(init->author, sizeof init->author, "%s <%s>", name, address);
+    if (strlen(init->author) > LIMIT_SETTING ||
+        !author_parse(str_of(init->author), &first, &second))
+        init->author[0] = 0;
+}
+
 /* The operator's own file: the one that is named, or the one that Overseer reads. */
 static bool file_settle(struct typed *typed, struct init *init) {
     const char *given = typed_text(typed, "file"), *named = getenv("OVERSEER_CONFIG"),
@@ -150,6 +162,7 @@ static bool folder_find(struct typed *typed, struct init *init) {
     memcpy(init->folder, path, strlen(path) + 1);
     git_ask(init, "symbolic-ref", "--short", "HEAD", init->branch);
     git_ask(init, "remote", "get-url", "origin", init->remote);
+    author_find(init);
     return file_settle(typed, init);
 }
 
@@ -305,6 +318,7 @@ static void repo_write(FILE *file, const struct init *init) {
     verify_write(file, init);
     fprintf(file, "\n[landing]\n# pr, branch, rebase, squash, merge or none\nhow = \"%s\"\n",
             remote_is_forge(init) ? "pr" : "branch");
+    author_write(file, init, "author");
     if (!remote_is_forge(init))
         return;
     fprintf(

@@ -16,8 +16,9 @@ struct init {
     char command[COMMAND]; /* empty: none */
     const char *from;      /* the file that led to the command */
     char branch[ANSWER], remote[ANSWER];
-    char before[PATH_MAX + 16]; /* where the old file is; empty: there was none */
-    char name[LIMIT_AGENT + 1]; /* for an entry of [[repos]]; empty: the file is written anew */
+    char author[2 * ANSWER + 4]; /* as git has it; empty: git has none */
+    char before[PATH_MAX + 16];  /* where the old file is; empty: there was none */
+    char name[LIMIT_AGENT + 1];  /* for an entry of [[repos]]; empty: the file is written anew */
     struct judged judged;
     struct arena arena; /* memory of judged */
 };
@@ -27,6 +28,7 @@ bool folder_is(struct str path,
                const char *folder); /* a path of the settings: is it this folder? */
 bool remote_is_forge(const struct init *init);
 void toml_text(FILE *file, const char *text);
+void author_write(FILE *file, const struct init *init, const char *key); /* nothing without one */
 void judged_write(FILE *file, const char *note, const char *key, const struct judged_list *list);
 /* Names the repository if the settings have others and not this one. False: they have it already, under [[repos]]. */
 bool repository_settle(struct typed *typed, struct init *init, const struct settings *old);

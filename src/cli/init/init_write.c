@@ -90,6 +90,14 @@ bool repository_settle(struct typed *typed, struct init *init, const struct sett
 
 /* ---- its lines ---- */
 
+void author_write(FILE *file, const struct init *init, const char *key) {
+    if (!*init->author)
+        return;
+    fprintf(file, "# Author of the commits of agents.\n%s = ", key);
+    toml_text(file, init->author);
+    fprintf(file, "\n");
+}
+
 void repository_show(FILE *file, const struct init *init) {
     fprintf(file, "\n[[repos]]\nname = \"%s\"\npath = ", init->name);
     toml_text(file, init->folder);
@@ -107,6 +115,7 @@ void repository_show(FILE *file, const struct init *init) {
     judged_write(file, "CI: work that changes one of these waits for your approval.",
                  "verify.rules", &init->judged.rules);
     fprintf(file, "landing.how = \"%s\"\n", remote_is_forge(init) ? "pr" : "branch");
+    author_write(file, init, "landing.author");
 }
 
 /* ---- the file ---- */

@@ -88,7 +88,9 @@ struct landing_setting {
     struct str forge;  /* channel on which pull requests are opened; empty: none are */
     struct str remote; /* where their branches are pushed; empty: the repository's path */
     int64_t rechecks;
-    bool hooks; /* a landing runs the hooks of a local repository */
+    bool hooks;        /* a landing runs the hooks of a local repository */
+    struct str author; /* "Name <address>" of commits; empty: Overseer */
+    bool attribution;  /* commits that Overseer writes for people to merge name task and agent */
 };
 
 /* A repository: an entry of [[repos]], or what [repo], [verify] and [landing] say. */
@@ -356,6 +358,10 @@ uint64_t money_of(struct str text); /* 0: not money */
 const char *amount_wrong(struct str text);
 const char *money_wrong(struct str text);
 const char *scope_wrong(struct str text);
+
+/* "Ana Diaz <ana@example.org>", as git accepts it. */
+bool author_parse(struct str text, struct str *ret_name, struct str *ret_address);
+const char *author_wrong(struct str text);
 
 /* "22:00-07:00", in UTC, or with an offset: "22:00-07:00 +02:00"; microseconds after midnight UTC. */
 bool hours_parse(struct str text, int64_t *ret_from, int64_t *ret_to);

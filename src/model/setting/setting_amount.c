@@ -155,3 +155,30 @@ const char *hours_wrong(struct str text) {
                ? NULL
                : "must be two times of the day, such as \"22:00-07:00\" or \"22:00-07:00 +02:00\"";
 }
+
+/* ---- authors ---- */
+
+static bool author_has(struct str text) {
+    for (size_t i = 0; i < text.len; i++)
+        if (text.at[i] == '<' || text.at[i] == '>' || (unsigned char)text.at[i] < ' ')
+            return false;
+    return text.len > 0;
+}
+
+bool author_parse(struct str text, struct str *ret_name, struct str *ret_address) {
+    size_t open = 0;
+    while (open < text.len && text.at[open] != '<')
+        open++;
+    if (open == 0 || open == text.len || text.at[open - 1] != ' ' || text.at[text.len - 1] != '>')
+        return false;
+    *ret_name = (struct str){text.at, open - 1};
+    *ret_address = (struct str){text.at + open + 1, text.len - open - 2};
+    return author_has(*ret_name) && author_has(*ret_address);
+}
+
+const char *author_wrong(struct str text) {
+    struct str name, address;
+    return text.len == 0 || author_parse(text, &name, &address)
+               ? NULL
+               : "must be a name and an address, such as \"Ana Diaz <ana@example.org>\"";
+}

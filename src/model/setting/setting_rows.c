@@ -251,6 +251,12 @@ const struct setting SETTINGS[] = {
     FLAG(
         "landing.hooks", landing.hooks, "false", 0, "",
         "whether landing into a repository on this machine runs its hooks (pre-receive, update, post-receive and so on)"),
+    CHECKED(
+        "landing.author", landing.author, 0, "author", author_wrong,
+        "author of the commits of agents, as \"Name <address>\"; overseer init writes that of git; empty: Overseer"),
+    FLAG(
+        "landing.attribution", landing.attribution, "true", 0, "",
+        "for pr and branch: whether a commit that Overseer writes names task and agent in its last lines; commits of the agent itself are left as they are"),
 
     CHOICE(
         "sandbox.mode", sandbox.mode, "prefer", SANDBOX_NAMES, 0, "sandbox",
@@ -437,6 +443,10 @@ static const struct setting REPO_SETTINGS[] = {
            "landing.rechecks for this repository; without it: as landing.rechecks says"),
     FLAG("landing.hooks", landing.hooks, "false", 0, "",
          "landing.hooks for this repository; without it: as landing.hooks says"),
+    CHECKED("landing.author", landing.author, 0, "author", author_wrong,
+            "landing.author for this repository; without it: as landing.author says"),
+    FLAG("landing.attribution", landing.attribution, "true", 0, "",
+         "landing.attribution for this repository; without it: as landing.attribution says"),
 };
 
 #define ENTRIES(list) offsetof(struct settings, list)

@@ -481,7 +481,9 @@ static const struct load_engine LOADS = {.row = put,
                                          .wipe = wipe,
                                          .for_update = " FOR UPDATE",
                                          .goal_hex = "replace(goal_id::text, '-', '')",
-                                         .goal_of_hex = "'%s'::uuid"};
+                                         .goal_of_hex = "'%s'::uuid",
+                                         .hot_hex = "encode(hot, 'hex')",
+                                         .hot_of_hex = "'\\x%s'::bytea"};
 
 struct load *postgres_load_open(struct store *base, char *error, size_t error_size) {
     struct pg_store *store = (struct pg_store *)base;

@@ -314,7 +314,9 @@ static const struct load_engine LOADS = {
     .wipe = wipe,
     .for_update = "",
     .goal_hex = "lower(hex(goal_id))",
-    .goal_of_hex = "x'%s'"};
+    .goal_of_hex = "x'%s'",
+    .hot_hex = "lower(hex(hot))",
+    .hot_of_hex = "x'%s'"};
 
 struct load *sqlite_load_open(struct store *base, char *error, size_t error_size) {
     struct sqlite_store *store = (struct sqlite_store *)base;
