@@ -2,6 +2,7 @@
 /* Shows a host's admission: which assignments wait or run, what was spent, and whether the host has suspended itself. */
 #include "ops/all.h"
 #include "ops/json.h"
+#include "ops/naming.h"
 #include "ops/view.h"
 
 #include <stdio.h>
@@ -16,6 +17,7 @@ static const struct field PARAMS[] = {PARAM_HOST};
 
 struct admission_call {
     struct id admission;
+    struct naming naming;
 };
 
 static uint32_t host_of(const struct op_call *call) {
@@ -132,20 +134,35 @@ static json_t *permits_json(const struct live *live, enum permit_state state, ui
     return list;
 }
 
-static json_t *admission_result(struct op_call *call, const struct store_answer *answer) {
-    const struct goal_loaded *loaded = &answer->loaded[0];
+static json_t *admission_json(struct op_call *call, const struct goal_loaded *loaded) {
     uint32_t waits, runs;
-    json_ran_short();
-    if (loaded->exists && !view_is_whole(call, answer))
-        return NULL;
     json_t *waiting = permits_json(&loaded->live, PERMIT_WAITING, &waits),
            *running = permits_json(&loaded->live, PERMIT_GRANTED, &runs);
-    json_t *json =
-        json_pack("{s:i, s:b, s:i, s:i, s:o, s:o, s:o, s:o}", "host", (int)host_of(call),
-                  "suspended", (int)loaded->goal.pace.suspended, "waitingCount", (int)waits,
-                  "runningCount", (int)runs, "waiting", waiting, "running", running, "accounts",
-                  accounts_json(&loaded->live), "budgets", budgets_json(call, &loaded->live));
-    return view_checked(call, json);
+    return json_pack("{s:i, s:b, s:i, s:i, s:o, s:o, s:o, s:o}", "host", (int)host_of(call),
+                     "suspended", (int)loaded->goal.pace.suspended, "waitingCount", (int)waits,
+                     "runningCount", (int)runs, "waiting", waiting, "running", running, "accounts",
+                     accounts_json(&loaded->live), "budgets", budgets_json(call, &loaded->live));
+}
+
+static bool admission_next(struct op_call *call, const struct store_answer *answer,
+                           struct store_request *ret_request) {
+    static const char *const LISTS[] = {"waiting", "running", NULL};
+    struct admission_call *own = call->own;
+    if (!own->naming.begun) {
+        json_ran_short();
+        if (answer->loaded[0].exists && !view_is_whole(call, answer))
+            return false;
+        call->result = admission_json(call, &answer->loaded[0]);
+        naming_begin(&own->naming, call, LISTS);
+    }
+    return naming_next(&own->naming, call, answer, ret_request);
+}
+
+static json_t *admission_result(struct op_call *call, const struct store_answer *answer) {
+    (void)answer;
+    json_t *json = call->result;
+    call->result = NULL;
+    return json ? view_checked(call, json) : NULL;
 }
 
 static const struct op_member ADMISSION_MEMBERS[] = {
@@ -154,7 +171,7 @@ static const struct op_member ADMISSION_MEMBERS[] = {
     {"waitingCount", MEMBER_NUMBER, true, "assignments that wait for a permit"},
     {"runningCount", MEMBER_NUMBER, true, "assignments that have one"},
     {"waiting", MEMBER_LIST, true,
-     "goalId, assignmentId, agentId, wants, score, reserved, askedAt, grantedAt; at most 200"},
+     "goalId, name, title, assignmentId, agentId, wants, score, reserved, askedAt, grantedAt; at most 200"},
     {"running", MEMBER_LIST, true, "the same"},
     {"accounts", MEMBER_LIST, true, "at their limit: account, limitedUntil, guessed"},
     {"budgets", MEMBER_LIST, true, "as budget.show gives them"},
@@ -172,6 +189,7 @@ const struct op OP_ADMISSION_SHOW = {
     OP_MEMBERS(ADMISSION_MEMBERS),
     .wants_facts = true,
     .request = request,
+    .next = admission_next,
     .result = admission_result,
 };
 

@@ -4,6 +4,7 @@
 
 #include "ops/all.h"
 #include "ops/json.h"
+#include "ops/naming.h"
 #include "ops/repository.h"
 #include "ops/view.h"
 
@@ -14,6 +15,7 @@ enum { LANE_SHOWN = 200 };
 struct lane_call {
     struct id workspace;
     uint64_t repository;
+    struct naming naming;
 };
 
 static bool request(struct op_call *call, struct store_request *ret) {
@@ -38,16 +40,33 @@ static json_t *entry_json(const struct permit *permit) {
                      at);
 }
 
-static json_t *result(struct op_call *call, const struct store_answer *answer) {
-    const struct goal_loaded *loaded = &answer->loaded[0];
-    json_ran_short();
-    if (loaded->exists && !view_is_whole(call, answer))
-        return NULL;
+static json_t *lane_json(const struct goal_loaded *loaded) {
     json_t *list = json_array();
     for (uint32_t i = 0; i < loaded->live.permits.count && i < LANE_SHOWN; i++)
         json_array_append_new(list, entry_json(&loaded->live.permits.at[i]));
-    return view_checked(call, json_pack("{s:b, s:i, s:o}", "held", (int)loaded->goal.pace.suspended,
-                                        "count", (int)loaded->live.permits.count, "lane", list));
+    return json_pack("{s:b, s:i, s:o}", "held", (int)loaded->goal.pace.suspended, "count",
+                     (int)loaded->live.permits.count, "lane", list);
+}
+
+static bool next(struct op_call *call, const struct store_answer *answer,
+                 struct store_request *ret_request) {
+    static const char *const LISTS[] = {"lane", NULL};
+    struct lane_call *own = call->own;
+    if (!own->naming.begun) {
+        json_ran_short();
+        if (answer->loaded[0].exists && !view_is_whole(call, answer))
+            return false;
+        call->result = lane_json(&answer->loaded[0]);
+        naming_begin(&own->naming, call, LISTS);
+    }
+    return naming_next(&own->naming, call, answer, ret_request);
+}
+
+static json_t *result(struct op_call *call, const struct store_answer *answer) {
+    (void)answer;
+    json_t *json = call->result;
+    call->result = NULL;
+    return json ? view_checked(call, json) : NULL;
 }
 
 static const struct field SHOW[] = {PARAM_REPO};
@@ -56,7 +75,7 @@ static const struct op_member MEMBERS[] = {
     {"held", MEMBER_FLAG, true, "a person holds it: nothing new lands"},
     {"count", MEMBER_NUMBER, true, "how many wait or are landing"},
     {"lane", MEMBER_LIST, true,
-     "in order: goalId, assignmentId, agentId, slot (it lands now), since; at most 200"},
+     "in order: goalId, name, title, assignmentId, agentId, slot (it lands now), since; at most 200"},
 };
 
 const struct op OP_LANE_SHOW = {
@@ -73,6 +92,7 @@ const struct op OP_LANE_SHOW = {
     .wants_facts = true,
     .wants_repositories = true,
     .request = request,
+    .next = next,
     .result = result,
 };
 

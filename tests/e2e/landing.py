@@ -6,6 +6,7 @@ changes after the check.
 landing.py [--only NAME]: the daemon, real git, agents that are programs (driver command). The tests read what landed from git alone.
 """
 import json
+import re
 import subprocess
 import sys
 import time
@@ -140,6 +141,20 @@ def a_branch_is_named_after_its_task():
             told = git(fixture.repo, "log", "-1", "--format=%an <%ae>%n%B", f"overseer/{name}")
             assert told.splitlines() == ["Ana Diaz <ana@example.org>", "Fix the login page!", "", f"Overseer-Task: {task}",
                                          "Co-authored" + "-by: coder <coder@overseer.invalid>"], told
+    finally:
+        fixture.close()
+
+
+@check
+def what_is_admitted_has_a_name():
+    """The list of admitted work shows names and titles, in JSON and on the screen."""
+    fixture = place_make("admitted", "echo fix >fix.py", go=False)
+    try:
+        fixture.goal(title="Fix the login page")
+        [one] = fixture.wait("it is admitted", lambda: fixture.do("desk.show")["running"])
+        assert (one["name"], one["title"]) == ("T1", "Fix the login page"), one
+        screen = subprocess.run([str(BUILD / "overseer"), "--socket", str(fixture.daemon.socket), "desk", "show"], capture_output=True, text=True)
+        assert re.search(r"T1 +Fix the login page +coder", screen.stdout), screen
     finally:
         fixture.close()
 
@@ -346,6 +361,7 @@ def the_lane_is_held_and_goes_on():
         fixture.daemon.kill()
         fixture.begin()
         shown = fixture.do("lane.show")
+        assert sorted((one["name"], one["title"]) for one in shown["lane"]) == [("T1", "a task for an agent"), ("T2", "a task for an agent")], shown
         assert shown["held"] and shown["count"] == 2 and not any(entry["slot"] for entry in shown["lane"]), shown
         assert not any(fixture.records(goal, "work.landed") for goal in goals)
         fixture.do("lane.release")

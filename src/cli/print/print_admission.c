@@ -60,7 +60,8 @@ void print_budgets(const struct typed *typed, const json_t *result) {
 }
 
 static void permits_print(const char *title, const json_t *permits) {
-    static const struct column COLUMNS[] = {{0}, {0}, {0}, {.right = true}, {.right = true}};
+    static const struct column COLUMNS[] = {
+        {0}, {.bends = true}, {0}, {.right = true}, {.right = true}};
     struct table table = {.columns = COLUMNS, .column_count = count_of(COLUMNS), .indent = 2};
     size_t i, length = ids_length(permits);
     json_t *permit;
@@ -71,7 +72,7 @@ static void permits_print(const char *title, const json_t *permits) {
         char id[ID_TEXT + 1], age[AGE_TEXT];
         table_row(&table);
         table_cell(&table, TINT_DIM, "%s", name_or_id(permit, length, id));
-        table_cell(&table, TINT_NONE, "%s", text_of(permit, "assignmentId"));
+        table_cell(&table, TINT_NONE, "%s", text_of(permit, "title"));
         table_cell(&table, TINT_NONE, "%s", text_of(permit, "agentId"));
         table_cell(&table, TINT_DIM, "%lld", number_of(permit, "score"));
         table_cell(&table, TINT_DIM, "%s", age_of(permit, "askedAt", age));
@@ -93,7 +94,7 @@ void print_admission(const struct typed *typed, const json_t *result) {
 }
 
 void print_lane(const struct typed *typed, const json_t *result) {
-    static const struct column COLUMNS[] = {{0}, {0}, {0}, {0}, {.right = true}};
+    static const struct column COLUMNS[] = {{0}, {0}, {.bends = true}, {0}, {.right = true}};
     struct table table = {.columns = COLUMNS, .column_count = count_of(COLUMNS), .indent = 2};
     const json_t *lane = json_object_get(result, "lane");
     size_t i, length = ids_length(lane);
@@ -108,7 +109,7 @@ void print_lane(const struct typed *typed, const json_t *result) {
         table_row(&table);
         table_cell(&table, TINT_NONE, "%s", flag_of(entry, "slot") ? "lands" : "waits");
         table_cell(&table, TINT_DIM, "%s", name_or_id(entry, length, id));
-        table_cell(&table, TINT_NONE, "%s", text_of(entry, "assignmentId"));
+        table_cell(&table, TINT_NONE, "%s", text_of(entry, "title"));
         table_cell(&table, TINT_NONE, "%s", text_of(entry, "agentId"));
         table_cell(&table, TINT_DIM, "%s", age_of(entry, "since", age));
     }
