@@ -126,13 +126,13 @@ static void create(struct channel_send *send) {
 
 /* ---- looking ---- */
 
-/* A pull request for this landing that a person closed is their answer to it. One for an earlier commit is not: it is
- * skipped. */
+/* A pull request for this landing that a person closed or merged is their answer to it. One for another commit is not, and is
+ * skipped: the branch may have had the same name before. */
 static bool is_answered(struct channel_send *send, const json_t *pull) {
     enum pull_state state = pull_state(pull);
     if (!pull_is_ours(send, pull))
         return false;
-    if (state == PULL_CLOSED && !forge_has_mark(send, pull, pulls_of(send)->body))
+    if (state != PULL_OPEN && !forge_has_mark(send, pull, pulls_of(send)->body))
         return false;
     if (!forge_keep(send, pull, pulls_of(send)->number))
         return false;

@@ -20,6 +20,17 @@ static bool repository_set(struct deciding *d) {
 
 /* GOAL-01, GOAL-02, EVENT-03: a goal begins active, with one record that says who asked for what. A goal that already
  * exists was requested with the same key (its id derives from the key): the answer is the goal as it stands. */
+/* The first line of the title: it becomes the first line of commits. */
+static void subject_put(struct goal *goal, struct str title) {
+    struct str line = {title.at, 0};
+    while (line.len < title.len && title.at[line.len] != '\n' && title.at[line.len] != '\r')
+        line.len++;
+    name_put(goal->kind.subject, sizeof goal->kind.subject, str_cut_utf8(line, LIMIT_SUBJECT));
+    for (char *at = goal->kind.subject; *at; at++)
+        if ((unsigned char)*at < ' ' || *at == 0x7f)
+            *at = ' ';
+}
+
 void rule_create(struct deciding *d) {
     const struct signal *signal = d->signal;
     if (d->world->goal) {
@@ -41,8 +52,7 @@ void rule_create(struct deciding *d) {
     if (!goal_words(d) || !goal_tags(d))
         return;
     d->decision->title = str_cut_utf8(signal->describe.title, LIMIT_TITLE);
-    name_put(goal->kind.subject, sizeof goal->kind.subject,
-             str_cut_utf8(d->decision->title, LIMIT_SUBJECT));
+    subject_put(goal, d->decision->title);
     decide_record(d, RECORD_GOAL_CREATED,
                   (struct evidence){
                       .rule = STR("goal.create"), .more = goal->text, .text = d->decision->title});

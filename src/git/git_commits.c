@@ -78,7 +78,8 @@ static struct str message_make(struct git_call *call, const struct git_work *wor
     struct str subject = work->subject;
     if (!subject.len)
         subject = message.len ? STR("") : NAMELESS;
-    if (str_begins(message, subject))
+    struct str rest = message;
+    if (str_equal(str_line_take(&rest), subject))
         subject = STR("");
     bool parts = subject.len > 0 && message.len > 0;
     message = arena_format(call->arena, "%.*s%s%.*s", STR_ARG(subject), parts ? "\n\n" : "",

@@ -36,13 +36,21 @@ static void hex_short(struct str text, char ret[17]) {
         snprintf(ret + 2 * i, 3, "%02x", hash.bytes[i]);
 }
 
-/* Names our ref for a commit that is about to land, by what lands, where and how. */
+/* Identifies where something lands; a branch that is named after its task is the same however it lands there. */
+static void place_name(struct git_call *call, const struct lane *lane, const struct git_run *run,
+                       char ret[17]) {
+    struct str where =
+        arena_format(call->arena, "%.*s %.*s", STR_ARG(lane->where), STR_ARG(lane->ref));
+    if (!lane->own || !run->branch.len)
+        where = arena_format(call->arena, "%.*s %d", STR_ARG(where), (int)lane->landing->how);
+    hex_short(where, ret);
+}
+
+/* Names our ref for a commit that is about to land, by what lands and where. */
 static struct str intent_name(struct git_call *call, const struct lane *lane,
                               const struct git_run *run, struct str commit) {
     char place[17];
-    hex_short(arena_format(call->arena, "%.*s %.*s %d", STR_ARG(lane->where), STR_ARG(lane->ref),
-                           (int)lane->landing->how),
-              place);
+    place_name(call, lane, run, place);
     struct str key = arena_format(call->arena, "%.*s-%s", STR_ARG(commit), place);
     return git_ref(call, GIT_REF_LANDING, run->run, key);
 }
@@ -59,7 +67,7 @@ static bool lane_find(struct git_call *call, const struct git_repo *repo, const 
     lane->seen = git_ref(call, GIT_REF_TARGET, run->run, STR(""));
     call->local = git_source_is_path(lane->where);
     if (git_try(call, GIT_CHECK_NAME, GIT_ARGS(lane->ref)) > 0)
-        git_fail(call, GIT_REFUSED, "\"%.*s\" cannot be a branch", STR_ARG(landing->target));
+        git_fail(call, GIT_REFUSED, "\"%.*s\" cannot be a branch", STR_ARG(lane->ref));
     return git_well(call);
 }
 
@@ -204,13 +212,25 @@ static struct str own_name(struct git_call *call, const struct git_run *run) {
     return arena_format(call->arena, "%.*s-%.4s", STR_ARG(git_branch(call, run)), hex);
 }
 
-static int is_recorded(struct git_call *call, const struct lane *lane, const struct git_run *run,
-                       struct str commit) {
-    int status = git_try(call, GIT_RESOLVE, GIT_ARGS(intent_name(call, lane, run, commit)));
-    return status < 0 ? -1 : status == 0;
+/* 1: this run has landed something there, or was about to. */
+static int has_landed_there(struct git_call *call, const struct lane *lane,
+                            const struct git_run *run) {
+    char place[17];
+    struct str below = git_ref(call, GIT_REF_LANDING, run->run, STR(""));
+    place_name(call, lane, run, place);
+    if (!git_do(call, GIT_LIST_REFS, GIT_ARGS(below)))
+        return -1;
+    for (struct str left = call->out; left.len;) {
+        struct str line = str_line_take(&left);
+        if (line.len > 17 && line.at[line.len - 17] == '-' &&
+            !memcmp(line.at + line.len - 16, place, 16))
+            return 1;
+    }
+    return 0;
 }
 
-/* 1: it is, or this landing has begun under the other name, or only a look at both names can tell. */
+/* 1: another run has that name, or this one has begun under its other name, or only a look at both names can tell. A
+ * branch of this run that has commits of others is not taken: own_may_move() refuses. */
 static int name_is_taken(struct git_call *call, const struct lane *lane, const struct git_run *run,
                          int here) {
     struct lane other = *lane;
@@ -218,23 +238,24 @@ static int name_is_taken(struct git_call *call, const struct lane *lane, const s
     if (landed != 0)
         return landed < 0 ? -1 : 0;
     other.ref = own_name(call, run);
-    int begun = here ? is_recorded(call, &other, run, lane->landing->commit) : 1;
+    int begun = here ? has_landed_there(call, &other, run) : 1;
     if (seam("planted name unread"))
         begun = 0;
     if (begun != 0 || !lane->at.len)
         return begun;
-    int ours = is_recorded(call, lane, run, lane->at);
+    int ours = has_landed_there(call, lane, run);
     return ours < 0 ? -1 : !ours;
 }
 
 static bool lane_look(struct git_call *call, struct lane *lane, const struct git_run *run,
                       int here) {
-    if (!branch_is_free(call, lane) || !branch_look(call, lane))
+    if (!branch_look(call, lane))
         return false;
     int taken = lane->own && run->branch.len ? name_is_taken(call, lane, run, here) : 0;
-    if (taken > 0)
-        lane->ref = own_name(call, run);
-    return taken == 0 || (taken > 0 && branch_is_free(call, lane) && branch_look(call, lane));
+    if (taken <= 0)
+        return taken == 0;
+    lane->ref = own_name(call, run);
+    return branch_look(call, lane);
 }
 
 static void lane_go(struct git_call *call, struct lane *lane, const struct git_run *run,
@@ -245,8 +266,8 @@ static void lane_go(struct git_call *call, struct lane *lane, const struct git_r
     int landed = has_landed(call, lane, here);
     ret->onto = lane->at;
     ret->was_there = landed > 0;
-    if (landed > 0 ||
-        (landed == 0 && may_land(call, lane, run, here) && lane_push(call, lane, run)))
+    if (landed > 0 || (landed == 0 && branch_is_free(call, lane) &&
+                       may_land(call, lane, run, here) && lane_push(call, lane, run)))
         ret->commit = lane->landing->commit;
 }
 

@@ -15,13 +15,26 @@ static bool folder_ready(struct git_call *call, const char *name) {
         call, arena_format(call->arena, "%.*s/%s", STR_ARG(call->context->state), name));
 }
 
+/* A value of git's configuration: in quotes, as it is. */
+static struct str config_quote(struct git_call *call, struct str value) {
+    struct writer writer = {.arena = call->arena};
+    write_byte(&writer, '"');
+    for (size_t i = 0; i < value.len; i++) {
+        if (value.at[i] == '"' || value.at[i] == '\\')
+            write_byte(&writer, '\\');
+        write_byte(&writer, (uint8_t)value.at[i]);
+    }
+    write_byte(&writer, '"');
+    return (struct str){writer.at, writer.len};
+}
+
 static bool fresh_config(struct git_call *call) {
     const struct git_context *context = call->context;
     struct str text = arena_format(
         call->arena,
         "[core]\n\trepositoryformatversion = 0\n\tfilemode = true\n\tbare = false\n"
         "\tlogallrefupdates = true\n[user]\n\tname = %.*s\n\temail = %.*s\n[gc]\n\tauto = 0\n",
-        STR_ARG(context->name), STR_ARG(context->email));
+        STR_ARG(config_quote(call, context->name)), STR_ARG(config_quote(call, context->email)));
     struct str borrowed = arena_format(call->arena, "%.*s/objects\n", STR_ARG(call->clone));
     return git_file_write(call, arena_format(call->arena, "%.*s/.git/config", STR_ARG(call->tree)),
                           text) &&

@@ -309,6 +309,26 @@ bool shape_decode(const struct shape *shape, struct str bytes, void *ret) {
     return shape_decode_in(shape, bytes, NULL, ret);
 }
 
+bool shape_without(const struct shape *shape, struct str bytes, const char *field,
+                   struct arena *arena, struct str *ret) {
+    struct reader reader = {.rest = bytes};
+    struct writer writer = {.arena = arena};
+    write_byte(&writer, read_byte(&reader));
+    while (reader.rest.len > 0 && !reader.failed) {
+        const char *from = reader.rest.at;
+        uint64_t tag = read_varint(&reader);
+        if (tag & 1)
+            read_run(&reader);
+        else
+            read_varint(&reader);
+        const struct field *row = field_numbered(shape->fields, shape->count, tag / 2);
+        if (!row || !str_equal(str_of(row->name), str_of(field)))
+            write_raw(&writer, (struct str){from, (size_t)(reader.rest.at - from)});
+    }
+    *ret = (struct str){writer.at, writer.len};
+    return !reader.failed;
+}
+
 /* ---- validating values ---- */
 
 static bool text_broken(const struct field *field, struct str text) {

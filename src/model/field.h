@@ -102,6 +102,9 @@ struct str shape_encode(const struct shape *shape, const void *from, struct aren
 /* False: the bytes are not an encoding of this shape; ret is then partly filled and must be discarded. Texts point into
  * the bytes. */
 bool shape_decode(const struct shape *shape, struct str bytes, void *ret);
+/* The same bytes without one field; those of a newer build stay. False: they cannot be read. */
+bool shape_without(const struct shape *shape, struct str bytes, const char *field,
+                   struct arena *arena, struct str *ret);
 
 /* The same for shapes with lists, whose entries come from the arena. */
 bool shape_decode_in(const struct shape *shape, struct str bytes, struct arena *arena, void *ret);

@@ -304,11 +304,15 @@ bool task_name_parse(struct str text, uint64_t *ret_number) {
            at == text.len && *ret_number > 0;
 }
 
+static bool is_digit(char c) {
+    return c >= '0' && c <= '9';
+}
+
 /* A letter or digit as it is in a branch; 0: it separates words. */
 static char slug_char(char c) {
     if (c >= 'A' && c <= 'Z')
         return (char)(c + ('a' - 'A'));
-    return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') ? c : 0;
+    return (c >= 'a' && c <= 'z') || is_digit(c) ? c : 0;
 }
 
 /* "Fix the Login!" becomes "-fix-the-login". What has no room is left out, by whole words. */
@@ -330,14 +334,29 @@ static void slug_format(struct str text, char slug[SLUG]) {
     slug[whole ? whole : used] = 0;
 }
 
+/* ".S1.2". A dot stays only between digits: git has rules about others, and about ".lock". */
+static void node_put(struct str node, char *to) {
+    *to = 0;
+    if (node.len == 0)
+        return;
+    *to++ = '.';
+    for (size_t i = 0; i < node.len; i++) {
+        bool inside =
+            i > 0 && i + 1 < node.len && is_digit(node.at[i - 1]) && is_digit(node.at[i + 1]);
+        *to++ = node.at[i] == '.' && !inside ? '-' : node.at[i];
+    }
+    *to = 0;
+}
+
 void branch_name_format(const struct goal *goal, struct str node, char text[LIMIT_BRANCH + 1]) {
     char slug[SLUG];
     text[0] = 0;
     if (goal->kind.number == 0 || !goal->kind.subject[0])
         return;
     slug_format(str_of(goal->kind.subject), slug);
-    snprintf(text, LIMIT_BRANCH + 1, "T%llu%s%s%.*s", (unsigned long long)goal->kind.number, slug,
-             node.len ? "." : "", STR_ARG(node));
+    int used =
+        snprintf(text, LIMIT_BRANCH + 1, "T%llu%s", (unsigned long long)goal->kind.number, slug);
+    node_put(node, text + used);
 }
 
 void question_name_format(const struct goal *goal, uint32_t n, char text[QUESTION_NAME]) {

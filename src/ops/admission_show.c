@@ -162,7 +162,7 @@ static json_t *admission_result(struct op_call *call, const struct store_answer 
     (void)answer;
     json_t *json = call->result;
     call->result = NULL;
-    return json ? view_checked(call, json) : NULL;
+    return json || call->error == ERROR_NONE ? view_checked(call, json) : NULL;
 }
 
 static const struct op_member ADMISSION_MEMBERS[] = {

@@ -66,7 +66,7 @@ static json_t *result(struct op_call *call, const struct store_answer *answer) {
     (void)answer;
     json_t *json = call->result;
     call->result = NULL;
-    return json ? view_checked(call, json) : NULL;
+    return json || call->error == ERROR_NONE ? view_checked(call, json) : NULL;
 }
 
 static const struct field SHOW[] = {PARAM_REPO};

@@ -506,8 +506,9 @@ static void land(uv_work_t *work) {
 }
 
 static struct str landed_text(struct working *it) {
-    return arena_format(&it->arena, "%.*s on %.*s", STR_ARG(str_cut(it->landed.commit, 12)),
-                        STR_ARG(it->landed.ref));
+    return str_cut(arena_format(&it->arena, "%.*s on %.*s", STR_ARG(str_cut(it->landed.commit, 12)),
+                                STR_ARG(it->landed.ref)),
+                   LIMIT_SESSION);
 }
 
 /* A push is not a landing: the pull request has to be open, so that it can be merged. */

@@ -74,12 +74,13 @@ static bool subject_drop(struct load *load, struct id id, const char *literal,
         arena_format(arena, "SELECT %s FROM goal WHERE goal_id = %s", engine->hot_hex, literal);
     if (!engine->ask(load, arena_cstr(arena, sql), found, MOST))
         return false;
-    struct goal goal = {.id = id};
     struct str hot = bytes_of(str_of(found), arena);
-    if (!row_unseal(ROW_GOAL, id, 0, &hot) || !shape_decode(&GOAL_HOT, hot, &goal))
-        return load_fail(load, "The row of the goal cannot be read; nothing was changed.");
-    memset(goal.kind.subject, 0, sizeof goal.kind.subject);
-    hot = row_seal(ROW_GOAL, id, 0, shape_encode(&GOAL_HOT, &goal, arena), arena);
+    if (!row_unseal(ROW_GOAL, id, 0, &hot) ||
+        !shape_without(&GOAL_HOT, hot, "subject", arena, &hot))
+        return load_fail(load, "The row of the goal is damaged, and it may contain words of the "
+                               "goal. Repair the store first (overseer doctor); nothing was "
+                               "changed.");
+    hot = row_seal(ROW_GOAL, id, 0, hot, arena);
     const char *form = engine->hot_of_hex, *at = strstr(form, "%s");
     sql = arena_format(arena, "UPDATE goal SET hot = %.*s%s%s WHERE goal_id = %s", (int)(at - form),
                        form, hex_of(hot, arena), at + 2, literal);

@@ -164,9 +164,16 @@ def work_that_lands_by_itself_names_no_tool():
     """AUTO-20, C-78: a squash onto the target has the task as its subject, and no line about an agent."""
     fixture = place_make("plain", "echo fix >fix.py; git add -A; git commit -qm 'of the agent'", landing={"how": "squash"})
     try:
-        landed(fixture, fixture.goal(title="Fix the login page"))
+        landed(fixture, fixture.goal(title="Fix the login page\n\nReviewed-by: Boss <b@x>"))
         told = git(fixture.repo, "log", "-1", "--format=%B", "main")
         assert told == "Fix the login page\n\nof the agent", told
+    finally:
+        fixture.close()
+    fixture = place_make("unattributed", "echo fix >fix.py", landing={"how": "branch", "attribution": False})
+    try:
+        landed(fixture, fixture.goal(title="Fix the login page"))
+        told = git(fixture.repo, "log", "-1", "--format=%an%n%B", "overseer/T1-fix-the-login-page")
+        assert told == "Overseer\nFix the login page", told
     finally:
         fixture.close()
     proof.passed("e2e", "landing.plain", "AUTO-20")

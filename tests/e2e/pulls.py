@@ -161,15 +161,16 @@ def without_a_look_nothing_is_made(world):
 
 @check
 def those_of_others_are_not_ours(world):
-    """The port does not reuse a pull request of a fork's branch with the same name, of other branches (several pages), or of an older, closed
-    landing."""
+    """The port does not reuse a pull request of a fork's branch with the same name, of other branches (several pages), or of an older landing,
+    closed or merged."""
     for kind in FORGES:
         with Forge(kind) as forge:
             forge.pulls = [{"n": n + 1, "head": f"other-{n}", "state": "open", "body": BODY} for n in range(45)]
             forge.pulls.append({"n": 46, "head": PULL["head"], "state": "open", "body": BODY, "repo": 9})
             forge.pulls.append({"n": 47, "head": PULL["head"], "state": "closed", "body": BODY.replace("3f", "4f")})
+            forge.pulls.append({"n": 48, "head": PULL["head"], "state": "merged", "body": BODY.replace("3f", "5f")})
             outcome = world.say(channel_of(world, kind, forge.url), pull())
-            assert outcome["said"] == "done" and outcome["reference"] == "48", (kind, outcome)
+            assert outcome["said"] == "done" and outcome["reference"] == "49", (kind, outcome)
 
 
 @check

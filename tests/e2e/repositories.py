@@ -198,9 +198,14 @@ def init_adds_and_keeps():
         told = overseer(fixture, "init", "--yes", "--test-command", "test -f made", folder=other)
         after = config.read_text()
         assert after.startswith(before + "\n") and 'name = "other-place"' in after, after
+        assert 'landing.author = "agnes <agnes@localhost>"' in after, after
         assert "Added to" in told and "reloaded" in told, told
         again = overseer(fixture, "init", "--yes", "--test-command", "true", folder=other, fails=True)
         assert "other-place" in again and config.read_text() == after, again
+        nameless = repository_make(fixture.folder / "latin")
+        subprocess.run([b"git", b"-C", os.fsencode(nameless), b"config", b"user.name", b"Ren\xe9"], check=True)
+        overseer(fixture, "init", "--yes", "--test-command", "true", folder=nameless)
+        assert config.read_text().count("landing.author") == 1, "a name that is no UTF-8 is left out"
         elsewhere = repository_make(fixture.folder / "elsewhere")
         told = overseer(fixture, "run", "x", folder=elsewhere, fails=True)
         assert "overseer init" in told and "--repo" in told, told

@@ -462,8 +462,37 @@ def case_named(world):
     world.done("clone", "main", state=other)
     seen = world.push(made_second, base=base, name="r2", state=other, **named)
     must(seen["result"] == "done" and seen["was_there"] == 1 and seen["ref"] == second["ref"], "a host without the candidate finds it", seen)
-    git(world.source, "checkout", "-q", second["ref"].removeprefix("refs/heads/"))
-    must(len(branches(world.source)) == 1, "and makes no other")
+    write(tree / "2", "better\n")
+    third = world.land(measured(world, base, "r2"), base=base, name="r2", **named)
+    must(third["result"] == "done" and third["ref"] == second["ref"] and len(branches(world.source)) == 1, "a run stays with its name", third)
+
+    # A person has the first name checked out, of another run; and another has added a commit to the second.
+    git(world.source, "branch", "overseer/T1-fix-it", "main")
+    git(world.source, "checkout", "-q", "overseer/T1-fix-it")
+    tree = Path(world.done("tree", "g3", "r3", base)["path"])
+    write(tree / "3", "3\n")
+    beside = world.land(measured(world, base, "r3"), base=base, name="r3", **named)
+    must(beside["result"] == "done" and beside["ref"] not in (first["ref"], second["ref"]), "a checkout of another branch is no obstacle", beside)
+    git(world.source, "checkout", "-q", "main")
+    desk = world.place / "reviewer"
+    git(world.place, "clone", "-q", "-b", beside["ref"].removeprefix("refs/heads/"), str(world.source), str(desk))
+    write(desk / "3", "of a reviewer\n")
+    git(desk, "commit", "-qam", "of a reviewer")
+    git(desk, "push", "-q", "origin", "HEAD")
+    write(tree / "3", "again\n")
+    refused = world.land(measured(world, base, "r3"), base=base, name="r3", **named)
+    must(refused["result"] == "refused" and "did not put there" in refused["why"], "the commit of a reviewer is not left behind", refused)
+
+
+def case_identity(world):
+    """Any name that git accepts is the author of an agent's commits, as it is."""
+    world.begin()
+    for number, name in enumerate(('CORP\\alice "A" #1', "O;x # y", "ends with \\", " spaced  ")):
+        world.done("clone", "main")
+        base = world.base()
+        tree = Path(world.done("tree", "g1", f"r{number}", base, GIT_OWNER=name)["path"])
+        must(git(tree, "config", "user.name") == name.strip() or git(tree, "config", "user.name") == name, name)
+        must(git(tree, "config", "user.email") == "overseer@localhost", name)
 
 
 def case_messages(world):
@@ -485,6 +514,8 @@ def case_messages(world):
     must(message(made(world, snapshot, base=base, **told)) == "Fix the login\n\nsecond\n\nbecause\n\nOverseer-Task: T1\nWith: coder", "squash")
     kept = made(world, snapshot, base=base, how="branch", **told)
     must(kept["commit"] == git(tree, "rev-parse", "HEAD") and message(kept) == "second\n\nbecause", "the agent's own commit")
+    told["GIT_SUBJECT"] = "sec"
+    must(message(made(world, snapshot, base=base, **told)).startswith("sec\n\nsecond\n\nbecause\n"), "a part of a word is another subject")
     told["GIT_SUBJECT"] = "second"
     must(message(made(world, snapshot, base=base, **told)).startswith("second\n\nbecause\n"), "said once")
 
@@ -508,4 +539,4 @@ CASES = {"exact": (case_exact, ""), "only-candidates": (case_only_candidates, ""
          "resolved": (case_resolved, "AUTO-21 FAIL-13"), "told-conflicts": (case_told_only_of_conflicts, ""), "told-twice": (case_told_twice, ""),
          "own-history": (case_history, ""), "paths": (case_paths, ""), "restored": (case_restored, ""), "commits": (case_commits, "AUTO-20"),
          "secret": (case_secret, ""), "own-only": (case_own_only, ""), "planted": (case_planted, ""), "forgotten": (case_forgotten, ""),
-         "named": (case_named, ""), "messages": (case_messages, "")}
+         "named": (case_named, ""), "messages": (case_messages, ""), "identity": (case_identity, "")}

@@ -442,12 +442,13 @@ int main(int argc, char **argv) {
     if (argc < 5)
         return 2;
     long within = number_of("GIT_WITHIN_MS"), low = number_of("GIT_LOW_WATER");
-    context = (struct git_context){.state = str_of(argv[1]),
-                                   .name = STR("Overseer"),
-                                   .email = STR("overseer@localhost"),
-                                   .low_water = low > 0 ? (uint64_t)low : 0,
-                                   .within_us = within > 0 ? MILLISECONDS(within) : SECONDS(60),
-                                   .wait_us = SECONDS(120)};
+    context =
+        (struct git_context){.state = str_of(argv[1]),
+                             .name = getenv("GIT_OWNER") ? text_of("GIT_OWNER") : STR("Overseer"),
+                             .email = STR("overseer@localhost"),
+                             .low_water = low > 0 ? (uint64_t)low : 0,
+                             .within_us = within > 0 ? MILLISECONDS(within) : SECONDS(60),
+                             .wait_us = SECONDS(120)};
     repo = (struct git_repo){.source = str_of(argv[2]), .remote = str_of(argv[3])};
     sandbox_set();
     return verb_run(argc, argv);

@@ -2201,6 +2201,11 @@ static void test_branches_are_named_after_their_task(void **state) {
     } CASES[] = {
         {"Fix the Login!", "", "T19-fix-the-login", 19},
         {"fix login", "S1.2", "T19-fix-login.S1.2", 19},
+        {"fix", "poetry.lock", "T19-fix.poetry-lock", 19},
+        {"fix", ".x", "T19-fix.-x", 19},
+        {"fix", "a..b", "T19-fix.a--b", 19},
+        {"fix", "S1.", "T19-fix.S1-", 19},
+        {"fix", "1.2.3", "T19-fix.1.2.3", 19},
         {"  --  a..b/c @{1}~^:?*[\\ .lock", "", "T7-a-b-c-1-lock", 7},
         {"\xC3\x9C"
          "bersetze den Text",
@@ -2221,6 +2226,25 @@ static void test_branches_are_named_after_their_task(void **state) {
         branch_name_format(&goal, str_of(CASES[i].node), branch);
         check(strcmp(branch, CASES[i].branch) == 0, "\"%s\" is \"%s\"", CASES[i].title, branch);
     }
+}
+
+/* Fields that this build does not know stay; the one that is named goes, and nothing else. */
+static void test_one_field_is_removed(void **state) {
+    (void)state;
+    struct arena arena = {0};
+    struct goal with = {.kind = {.number = 7, .subject = "Fix login"}, .priority = PRIORITY_HIGH},
+                without = {.kind.number = 7, .priority = PRIORITY_HIGH};
+    static const char LATER[] = "\xF1\x7E\x03new"; /* field 8120 */
+    struct str bytes = shape_encode(&GOAL_HOT, &with, &arena), left,
+               want = shape_encode(&GOAL_HOT, &without, &arena);
+    bytes = arena_format(&arena, "%.*s%s", STR_ARG(bytes), LATER);
+    want = arena_format(&arena, "%.*s%s", STR_ARG(want), LATER);
+    assert_true(shape_without(&GOAL_HOT, bytes, "subject", &arena, &left));
+    assert_true(str_equal(left, want));
+    assert_true(shape_without(&GOAL_HOT, left, "subject", &arena, &left) && str_equal(left, want));
+    bytes.len--;
+    assert_false(shape_without(&GOAL_HOT, bytes, "subject", &arena, &left));
+    arena_free(&arena);
 }
 
 static void test_golden_bytes_are_written_and_read(void **state) {
@@ -3243,6 +3267,7 @@ int main(void) {
         cmocka_unit_test(test_shapes_give_each_number_once),
         cmocka_unit_test(test_names_of_tasks_and_questions),
         cmocka_unit_test(test_branches_are_named_after_their_task),
+        cmocka_unit_test(test_one_field_is_removed),
         cmocka_unit_test(test_golden_bytes_are_written_and_read),
         cmocka_unit_test(test_golden_covers_every_kind_and_every_field),
         cmocka_unit_test(test_signals_refuse_what_is_none),

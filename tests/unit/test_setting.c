@@ -169,6 +169,23 @@ static void test_repositories_inherit(void **state) {
     check(inherited == 11, "%u rows are inherited", inherited);
 }
 
+static void test_authors(void **state) {
+    (void)state;
+    static const char *const RIGHT[] = {"", "Ana Diaz <ana@example.org>", "CORP\\ana \"A\" <a>",
+                                        "\xC3\x89va <eva@x>", "... x <a@b>"};
+    static const char *const WRONG[] = {"Ana",       "Ana <",      "Ana <>",      "<ana@x>",
+                                        " <ana@x>",  "Ana<ana@x>", "Ana <a@x> ",  "Ana <a>b>",
+                                        "... <a@x>", "'\"' <a@x>", "A\nna <a@x>", "Ana <a\tb>",
+                                        "A <B> <c>"};
+    for (size_t i = 0; i < count_of(RIGHT); i++)
+        check(!author_wrong(str_of(RIGHT[i])), "%s", RIGHT[i]);
+    for (size_t i = 0; i < count_of(WRONG); i++)
+        check(author_wrong(str_of(WRONG[i])), "%s", WRONG[i]);
+    struct str name, address;
+    assert_true(author_parse(STR("Ana Diaz <ana@example.org>"), &name, &address));
+    assert_true(str_equal(name, STR("Ana Diaz")) && str_equal(address, STR("ana@example.org")));
+}
+
 static void test_shown_is_written(void **state) {
     (void)state;
     struct settings *settings = load("[verify]\ncommand = \"say \\\"a\\\\b\\\"\\n\"\n"
@@ -527,6 +544,7 @@ int main(void) {
         cmocka_unit_test(test_defaults),
         cmocka_unit_test(test_repositories_inherit),
         cmocka_unit_test(test_rows),
+        cmocka_unit_test(test_authors),
         cmocka_unit_test(test_shown_is_written),
         cmocka_unit_test(test_absent),
         cmocka_unit_test(test_each_layer_wins),

@@ -123,7 +123,7 @@ static void author_find(struct init *init) {
     git_ask(init, "config", "--get", "user.name", name);
     git_ask(init, "config", "--get", "user.email", address);
     snprintf(init->author, sizeof init->author, "%s <%s>", name, address);
-    if (strlen(init->author) > LIMIT_SETTING ||
+    if (strlen(init->author) > LIMIT_SETTING || !str_is_text(str_of(init->author)) ||
         !author_parse(str_of(init->author), &first, &second))
         init->author[0] = 0;
 }

@@ -158,11 +158,20 @@ const char *hours_wrong(struct str text) {
 
 /* ---- authors ---- */
 
+/* Git removes these from the ends of a name, and refuses one that has nothing else. */
+static bool is_crud(char c) {
+    return (unsigned char)c <= ' ' || c == '.' || c == ',' || c == ':' || c == ';' || c == '"' ||
+           c == '\\' || c == '\'';
+}
+
 static bool author_has(struct str text) {
-    for (size_t i = 0; i < text.len; i++)
+    bool names = false;
+    for (size_t i = 0; i < text.len; i++) {
         if (text.at[i] == '<' || text.at[i] == '>' || (unsigned char)text.at[i] < ' ')
             return false;
-    return text.len > 0;
+        names = names || !is_crud(text.at[i]);
+    }
+    return names;
 }
 
 bool author_parse(struct str text, struct str *ret_name, struct str *ret_address) {
