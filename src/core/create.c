@@ -18,8 +18,6 @@ static bool repository_set(struct deciding *d) {
     return false;
 }
 
-/* GOAL-01, GOAL-02, EVENT-03: a goal begins active, with one record that says who asked for what. A goal that already
- * exists was requested with the same key (its id derives from the key): the answer is the goal as it stands. */
 /* The first line of the title: it becomes the first line of commits. */
 static void subject_put(struct goal *goal, struct str title) {
     struct str line = {title.at, 0};
@@ -31,6 +29,8 @@ static void subject_put(struct goal *goal, struct str title) {
             *at = ' ';
 }
 
+/* GOAL-01, GOAL-02, EVENT-03: a goal begins active, with one record that says who asked for what. A goal that already
+ * exists was requested with the same key (its id derives from the key): the answer is the goal as it stands. */
 void rule_create(struct deciding *d) {
     const struct signal *signal = d->signal;
     if (d->world->goal) {

@@ -387,6 +387,28 @@ static struct decision *row_step(struct scene *scene, const char *name) {
     return &scene->stepping.decision;
 }
 
+/* The first line of a title is the subject of commits: no other line of it, and nothing that is not text. */
+static void test_a_subject_is_one_line(void **state) {
+    (void)state;
+    static const char *const TITLES[][2] = {
+        {"Fix login", "Fix login"},
+        {"Fix\n\nReviewed-by: Boss <b@x>", "Fix"},
+        {"Fix\rmore", "Fix"},
+        {"a\tb\x1b[1m\x7f"
+         "c",
+         "a b [1m c"},
+        {"\nbehind", ""},
+        {"seventy-two bytes and no more than that, whatever comes behind it, at the end",
+         "seventy-two bytes and no more than that, whatever comes behind it, at th"}};
+    for (size_t i = 0; i < count_of(TITLES); i++) {
+        struct scene scene;
+        row_step(&scene, "create with a command");
+        scene.signal.describe.title = str_of(TITLES[i][0]);
+        assert_int_equal(step_guarded(&scene.stepping), CRASH_GUARD_WHOLE);
+        assert_string_equal(scene.stepping.decision.goal.kind.subject, TITLES[i][1]);
+    }
+}
+
 static void test_a_new_goal_is_what_was_asked_for(void **state) {
     (void)state;
     struct scene scene;
@@ -878,6 +900,7 @@ static void test_every_transition_has_its_record_and_every_goal_stays_whole(void
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup(test_each_rule_decides_as_in_the_table, scratch_reset),
+        cmocka_unit_test_setup(test_a_subject_is_one_line, scratch_reset),
         cmocka_unit_test_setup(test_a_new_goal_is_what_was_asked_for, scratch_reset),
         cmocka_unit_test_setup(test_a_claim_says_who_until_when_and_under_which_fence,
                                scratch_reset),
