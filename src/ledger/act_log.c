@@ -25,10 +25,11 @@ struct act_log {
     uint32_t cap;
     uint64_t heads; /* written so far */
     uint64_t rows;  /* added so far */
-    bool syncs, unsynced, head_changed, batch_changed;
-    bool torn;      /* a row of this process was overwritten while it was needed */
-    uint64_t begun; /* `rows` when this process began */
-    uint64_t boot;  /* of the machine now */
+    bool syncs, unsynced;
+    bool head_changed, due; /* due: not only the beat has changed */
+    bool torn;              /* a row of this process was overwritten while it was needed */
+    uint64_t begun;         /* `rows` when this process began */
+    uint64_t boot;          /* of the machine now */
     struct act_head head;
     struct act_row *before; /* copy of the ring as an earlier process left it; NULL: not begun */
     struct act_row ring[];
@@ -73,14 +74,16 @@ void act_log_confirm(struct act_log *log, const struct act_head *head) {
     next.whole = log->head.whole;
     if (!id_equal(log->head.instance, head->instance))
         memset(log->ring, 0, log->cap * sizeof log->ring[0]);
-    log->batch_changed = log->batch_changed || log->head.batch != next.batch;
     log->head_changed = log->head_changed || memcmp(&log->head, &next, sizeof next) != 0;
+    log->head.beat = next.beat;
+    log->due = log->due || memcmp(&log->head, &next, sizeof next) != 0;
     log->head = next;
     pthread_mutex_unlock(&log->lock);
 }
 
 static void whole_set(struct act_log *log, bool whole) {
-    log->head_changed = log->head_changed || log->head.whole != whole;
+    log->due = log->due || log->head.whole != whole;
+    log->head_changed = log->head_changed || log->due;
     log->head.whole = whole;
 }
 
@@ -232,7 +235,7 @@ static bool head_put(struct act_log *log) {
 
 bool act_log_is_due(struct act_log *log) {
     pthread_mutex_lock(&log->lock);
-    bool due = log->batch_changed;
+    bool due = log->due;
     pthread_mutex_unlock(&log->lock);
     return due;
 }
@@ -240,7 +243,7 @@ bool act_log_is_due(struct act_log *log) {
 static bool head_write(struct act_log *log) {
     bool good = log->file < 0 || !log->head_changed || head_put(log);
     if (good)
-        log->head_changed = log->batch_changed = false;
+        log->head_changed = log->due = false;
     return good;
 }
 

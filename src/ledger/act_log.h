@@ -66,4 +66,6 @@ void act_log_settle(struct act_log *log);
 
 /* Writes what is known of the host row, if it has changed. False: it could not be written. */
 bool act_log_write(struct act_log *log);
-bool act_log_is_due(struct act_log *log); /* a batch was confirmed since the last write */
+/* P14: it must be written now. A process that ends with an unwritten epoch leaves notes that the next one cannot rely
+ * on. */
+bool act_log_is_due(struct act_log *log);

@@ -102,11 +102,11 @@ static uint32_t ledger_acting(const struct ledger *ledger) {
     return count;
 }
 
-/* P14: once nothing from before this process waits for a decision, the notes are complete again. */
+/* P14: once nothing from before this process waits for a decision, the notes are complete again, however much else
+ * there is to do. */
 static void notes_settle(struct ledger *ledger) {
     if (!ledger->config.acts || ledger->settled || ledger->unsettled || !ledger->joined ||
-        ledger->reading || ledger->read_again || ledger->waiting.count > 0 ||
-        ledger->batch.stage != BATCH_NONE)
+        ledger->reading || ledger->read_again || ledger->lost_pending > 0)
         return;
     ledger->settled = true;
     act_log_settle(ledger->config.acts);

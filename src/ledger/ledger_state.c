@@ -28,6 +28,7 @@ bool ledger_offer_internal(struct ledger *ledger, struct signal signal) {
         input->stamped = true;
         input->stepped = ledger->now.stepped;
         input_push(&ledger->waiting, input);
+        ledger->lost_pending += signal.kind == SIGNAL_EFFECT_LOST;
     } else
         ledger->read_again = true; /* a signal that is dropped here is found again by reading */
     return input != NULL;
@@ -41,7 +42,10 @@ void ledger_answer(struct ledger *ledger, struct input *input, enum error error,
         ledger->inbox_more = false;
         ledger->poll_at = next < ledger->poll_at ? next : ledger->poll_at;
     }
-    ledger->unsettled = ledger->unsettled || (error && input->signal.kind == SIGNAL_EFFECT_LOST);
+    if (input->signal.kind == SIGNAL_EFFECT_LOST) {
+        ledger->lost_pending--;
+        ledger->unsettled = ledger->unsettled || error;
+    }
     if (input->tells) {
         input->error = error;
         note_apply(ledger, input);

@@ -88,9 +88,10 @@ struct ledger {
     struct host_row first[LOST_KNOWN]; /* neighbours, as first seen on the present timeline */
     uint32_t first_count;
     uint64_t backs, back_from, back_to;
-    bool trusts_notes; /* P14: an effect that is claimed and not noted was not begun */
-    bool settled;      /* P14: the claims from before this process have been checked */
-    bool unsettled;    /* P14: not all of them could be decided */
+    bool trusts_notes;     /* P14: an effect that is claimed and not noted was not begun */
+    bool settled;          /* P14: the claims from before this process have been checked */
+    bool unsettled;        /* P14: not all of them could be decided */
+    uint32_t lost_pending; /* P14: claims from before this process that are to be decided */
     struct instant now;
     int64_t retry_at; /* boot clock: after a failure, no request is made before */
     char trouble[LIMIT_WHY];

@@ -5,15 +5,20 @@
 #include "ledger/ledger.h"
 #include "unit.h"
 
-static inline struct ledger *ledger_of_test(void) {
+static inline struct ledger *ledger_with_acts(struct act_log *acts) {
     struct ledger_config config = {.host = 1,
                                    .instance = 7,
                                    .poll_every = SECONDS(1000),
                                    .retry_every = MILLISECONDS(1),
                                    .policy = policy_of(SECONDS(3600)),
                                    .build = STR("test"),
-                                   .addr = STR("")};
+                                   .addr = STR(""),
+                                   .acts = acts};
     return ledger_create(&config);
+}
+
+static inline struct ledger *ledger_of_test(void) {
+    return ledger_with_acts(NULL);
 }
 
 /* Fails if it does not come to rest in 400 turns. */

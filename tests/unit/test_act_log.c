@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* P14: tests when the notes of an earlier process prove that an act was not begun. */
-#include "unit.h"
+#include "ledger_turns.h"
 
 #include "ledger/act_log.h"
 #include "model/effect.h"
@@ -186,6 +186,68 @@ static void a_process_that_was_killed_left_its_notes(void **state) {
     notes_are_left(true);
 }
 
+/* A process that is killed right after its join has written the epoch of it. A beat alone is not urgent. */
+static void an_epoch_is_written_at_once(void **state) {
+    (void)state;
+    struct act_log *log = left();
+    struct act_head head = {.instance = id_of(1), .epoch = EPOCH, .batch = BATCH, .beat = 1};
+    assert_true(act_log_write(log));
+    act_log_confirm(log, &head);
+    assert_false(act_log_is_due(log));
+    head.epoch++;
+    act_log_confirm(log, &head);
+    assert_true(act_log_is_due(log));
+    assert_true(act_log_write(log));
+    act_log_doubt(log);
+    assert_true(act_log_is_due(log));
+    assert_true(act_log_write(log));
+    act_log_settle(log);
+    assert_true(act_log_is_due(log));
+    act_log_free(log);
+}
+
+/* Takes turns until the store was asked `requests` times, and always has a report to write. */
+static void turn_under_load(struct ledger *ledger, struct store *store, int64_t *clock,
+                            uint32_t requests) {
+    struct store_answer answer;
+    struct arena arena = {0};
+    const struct store_request *request = NULL;
+    for (uint32_t i = 0, asked = 0; asked < requests; i++) {
+        struct instant now = {*clock, *clock, (uint64_t)*clock, 0};
+        struct id source = id_of(9);
+        memcpy(source.bytes + 8, &i, sizeof i);
+        offer(ledger, *clock,
+              (struct signal){.kind = SIGNAL_GOAL_REPORT,
+                              .goal = id_of(8),
+                              .source = source,
+                              .text = STR("goes on")});
+        *clock += MILLISECONDS(1);
+        request = ledger_turn(ledger, request ? &answer : NULL, now);
+        asked += request != NULL;
+        arena_reset(&arena);
+        if (request)
+            store_perform(store, request, &answer, &arena);
+    }
+    arena_free(&arena);
+}
+
+/* A host that always has something to do still completes its notes. */
+static void notes_settle_under_load(void **state) {
+    (void)state;
+    char error[256];
+    int64_t clock = SECONDS(1700000000);
+    struct store *store = store_open(STR("sqlite::memory:"), error, sizeof error);
+    check(store != NULL, "%s", error);
+    struct act_log *log = act_log_make(ROWS);
+    assert_true(act_log_begin(log, BOOT));
+    struct ledger *ledger = ledger_with_acts(log);
+    turn_under_load(ledger, store, &clock, 20);
+    assert_true(act_log_head(log)->whole);
+    ledger_free(ledger);
+    act_log_free(log);
+    store_close(store);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(notes_count_for_the_next_process),
@@ -195,6 +257,8 @@ int main(void) {
         cmocka_unit_test(rows_of_before_stay_known),
         cmocka_unit_test(a_command_is_noted_once),
         cmocka_unit_test(a_process_that_was_killed_left_its_notes),
+        cmocka_unit_test(an_epoch_is_written_at_once),
+        cmocka_unit_test(notes_settle_under_load),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
