@@ -79,12 +79,32 @@ struct str read_run(struct reader *reader) {
     return run;
 }
 
+static const char DIGITS[] = "0123456789abcdef";
+
 void hex_write(char *to, const void *bytes, size_t count) {
-    static const char DIGITS[] = "0123456789abcdef";
     const uint8_t *from = bytes;
     for (size_t i = 0; i < count; i++) {
         to[2 * i] = DIGITS[from[i] >> 4];
         to[2 * i + 1] = DIGITS[from[i] & 15];
     }
     to[2 * count] = 0;
+}
+
+static uint8_t digit_value(char c) {
+    uint8_t value = 0;
+    while (value < 16 && DIGITS[value] != c)
+        value++;
+    return value; /* 16: it is no digit */
+}
+
+bool hex_read(const char *from, void *ret_bytes, size_t count) {
+    uint8_t *to = ret_bytes;
+    for (size_t i = 0; i < count; i++) {
+        uint8_t high = digit_value(from[2 * i]);
+        uint8_t low = high < 16 ? digit_value(from[2 * i + 1]) : 16;
+        if (low == 16)
+            return false;
+        to[i] = (uint8_t)(high << 4 | low);
+    }
+    return true;
 }

@@ -27,6 +27,8 @@ struct str read_run(struct reader *reader); /* points into the reader's input */
 
 /* Writes two digits for each byte and a NUL: `to` must hold 2 * count + 1. */
 void hex_write(char *to, const void *bytes, size_t count);
+/* Reads 2 * count digits, as hex_write() writes them. False: there is another character among them. */
+bool hex_read(const char *from, void *ret_bytes, size_t count);
 
 /* Writes a number of fixed size, little-endian on every machine; returns the address after it. */
 static inline char *le_put(char *to, uint64_t value, size_t size) {

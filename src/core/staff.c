@@ -42,7 +42,7 @@ static const struct policy_agent *agent_for(const struct deciding *d, const stru
 
 /* ---- assigning ---- */
 
-static bool is_only_leaf(const struct plan *plan) {
+static bool has_one_leaf(const struct plan *plan) {
     uint32_t leaves = 0;
     for (uint32_t i = 0; i < plan->count; i++)
         leaves += !plan->nodes[i].retired && !plan_has_children(plan, &plan->nodes[i]);
@@ -57,7 +57,7 @@ struct assignment *assignment_add(struct deciding *d, const struct node *node,
     struct assignment *assignment = live_add(d, PART_ASSIGNMENT, goal->parts_made++);
     assignment->node = node->n;
     assignment->setup.start = node->start;
-    branch_name_format(goal, is_only_leaf(&d->decision->plan) ? STR("") : node_id(node),
+    branch_name_format(goal, has_one_leaf(&d->decision->plan) ? STR("") : node_id(node),
                        assignment->setup.branch);
     assignment->recovery.first = assignment->recovery.rung =
         (enum rung)d->policy->recovery.first_rung;

@@ -269,7 +269,7 @@ const char *goal_broken(const struct goal *goal) {
     return effects_broken(goal);
 }
 
-/* ---- names that people type ---- */
+/* ---- names that people type: goals and questions ---- */
 
 /* Reads a number without leading zeros at text[*at], at most `most`. */
 static bool number_read(struct str text, size_t *at, uint64_t most, uint64_t *ret) {
@@ -288,8 +288,6 @@ static bool char_is(struct str text, size_t at, char upper) {
     return at < text.len && (text.at[at] == upper || text.at[at] == upper + ('a' - 'A'));
 }
 
-enum { SLUG = 48 };
-
 #define NUMBER_MOST ((uint64_t)INT64_MAX / 100)
 
 void task_name_format(uint64_t number, char text[TASK_NAME]) {
@@ -303,6 +301,46 @@ bool task_name_parse(struct str text, uint64_t *ret_number) {
     return char_is(text, 0, 'T') && number_read(text, &at, NUMBER_MOST, ret_number) &&
            at == text.len && *ret_number > 0;
 }
+
+void question_name_format(const struct goal *goal, uint32_t n, char text[QUESTION_NAME]) {
+    if (goal->kind.admission && !goal->kind.workspace)
+        snprintf(text, QUESTION_NAME, "QH%u.%u", goal->kind.admission, n);
+    else if (goal->kind.number > 0)
+        snprintf(text, QUESTION_NAME, "Q%llu.%u", (unsigned long long)goal->kind.number, n);
+    else
+        snprintf(text, QUESTION_NAME, "Q%u", n);
+}
+
+static bool ordinal_read(struct str text, size_t at, struct question_name *ret) {
+    uint64_t n;
+    bool read = number_read(text, &at, UINT32_MAX, &n) && at == text.len;
+    ret->n = read ? (uint32_t)n : 0;
+    return read;
+}
+
+bool question_name_parse(struct str text, struct question_name *ret) {
+    uint64_t first = 0;
+    bool of_host = char_is(text, 1, 'H');
+    size_t at = of_host ? 2 : 1;
+    *ret = (struct question_name){0};
+    if (!char_is(text, 0, 'Q'))
+        return false;
+    if (!of_host && at < text.len && text.at[at] == '_')
+        return ordinal_read(text, at + 1, ret);
+    if (!number_read(text, &at, of_host ? UINT32_MAX : NUMBER_MOST, &first))
+        return false;
+    if (at == text.len && !of_host)
+        return ordinal_read(text, 1, ret);
+    if (at == text.len || text.at[at] != '.' || first == 0)
+        return false;
+    ret->host = of_host ? (uint32_t)first : 0;
+    ret->number = of_host ? 0 : first;
+    return ordinal_read(text, at + 1, ret);
+}
+
+/* ---- names of branches ---- */
+
+enum { SLUG = 48 };
 
 static bool is_digit(char c) {
     return c >= '0' && c <= '9';
@@ -348,6 +386,9 @@ static void node_put(struct str node, char *to) {
     *to = 0;
 }
 
+enum { NUMBER_DIGITS = 20 };
+_Static_assert(1 + NUMBER_DIGITS + SLUG + 1 + LIMIT_NODE_ID <= LIMIT_BRANCH, "the longest name");
+
 void branch_name_format(const struct goal *goal, struct str node, char text[LIMIT_BRANCH + 1]) {
     char slug[SLUG];
     text[0] = 0;
@@ -359,38 +400,9 @@ void branch_name_format(const struct goal *goal, struct str node, char text[LIMI
     node_put(node, text + used);
 }
 
-void question_name_format(const struct goal *goal, uint32_t n, char text[QUESTION_NAME]) {
-    if (goal->kind.admission && !goal->kind.workspace)
-        snprintf(text, QUESTION_NAME, "QH%u.%u", goal->kind.admission, n);
-    else if (goal->kind.number > 0)
-        snprintf(text, QUESTION_NAME, "Q%llu.%u", (unsigned long long)goal->kind.number, n);
-    else
-        snprintf(text, QUESTION_NAME, "Q%u", n);
-}
-
-static bool ordinal_read(struct str text, size_t at, struct question_name *ret) {
-    uint64_t n;
-    bool read = number_read(text, &at, UINT32_MAX, &n) && at == text.len;
-    ret->n = read ? (uint32_t)n : 0;
-    return read;
-}
-
-bool question_name_parse(struct str text, struct question_name *ret) {
-    uint64_t first = 0;
-    bool of_host = char_is(text, 1, 'H');
-    size_t at = of_host ? 2 : 1;
-    *ret = (struct question_name){0};
-    if (!char_is(text, 0, 'Q'))
-        return false;
-    if (!of_host && at < text.len && text.at[at] == '_')
-        return ordinal_read(text, at + 1, ret);
-    if (!number_read(text, &at, of_host ? UINT32_MAX : NUMBER_MOST, &first))
-        return false;
-    if (at == text.len && !of_host)
-        return ordinal_read(text, 1, ret);
-    if (at == text.len || text.at[at] != '.' || first == 0)
-        return false;
-    ret->host = of_host ? (uint32_t)first : 0;
-    ret->number = of_host ? 0 : first;
-    return ordinal_read(text, at + 1, ret);
+struct str branch_name_task(struct str branch) {
+    size_t len = 0;
+    while (len < branch.len && branch.at[len] != '-' && branch.at[len] != '.')
+        len++;
+    return (struct str){branch.at, len};
 }

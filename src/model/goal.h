@@ -187,6 +187,7 @@ void task_name_format(uint64_t number, char text[TASK_NAME]);
 /* "T19-fix-login", for a goal with several leaves "T19-fix-login.S1.2"; empty: the goal has no number, or was created
  * by a build that did not keep its title. */
 void branch_name_format(const struct goal *goal, struct str node, char text[LIMIT_BRANCH + 1]);
+struct str branch_name_task(struct str branch); /* T19 of such a name */
 bool task_name_parse(struct str text, uint64_t *ret_number);
 
 struct question_name {

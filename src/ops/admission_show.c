@@ -16,8 +16,8 @@ enum { ADMISSION_SHOWN = 200 }; /* permits of each state */
 static const struct field PARAMS[] = {PARAM_HOST};
 
 struct admission_call {
+    struct naming naming; /* of admission.show */
     struct id admission;
-    struct naming naming;
 };
 
 static uint32_t host_of(const struct op_call *call) {
@@ -144,25 +144,12 @@ static json_t *admission_json(struct op_call *call, const struct goal_loaded *lo
                      accounts_json(&loaded->live), "budgets", budgets_json(call, &loaded->live));
 }
 
-static bool admission_next(struct op_call *call, const struct store_answer *answer,
-                           struct store_request *ret_request) {
+static bool admission_request(struct op_call *call, struct store_request *ret) {
     static const char *const LISTS[] = {"waiting", "running", NULL};
+    bool made = request(call, ret);
     struct admission_call *own = call->own;
-    if (!own->naming.begun) {
-        json_ran_short();
-        if (answer->loaded[0].exists && !view_is_whole(call, answer))
-            return false;
-        call->result = admission_json(call, &answer->loaded[0]);
-        naming_begin(&own->naming, call, LISTS);
-    }
-    return naming_next(&own->naming, call, answer, ret_request);
-}
-
-static json_t *admission_result(struct op_call *call, const struct store_answer *answer) {
-    (void)answer;
-    json_t *json = call->result;
-    call->result = NULL;
-    return json || call->error == ERROR_NONE ? view_checked(call, json) : NULL;
+    own->naming = (struct naming){.make = admission_json, .lists = LISTS};
+    return made;
 }
 
 static const struct op_member ADMISSION_MEMBERS[] = {
@@ -188,9 +175,9 @@ const struct op OP_ADMISSION_SHOW = {
     OP_PARAMS(PARAMS),
     OP_MEMBERS(ADMISSION_MEMBERS),
     .wants_facts = true,
-    .request = request,
-    .next = admission_next,
-    .result = admission_result,
+    .request = admission_request,
+    .next = naming_next,
+    .result = naming_result,
 };
 
 static const struct field RELEASE[] = {

@@ -13,22 +13,10 @@
 enum { LANE_SHOWN = 200 };
 
 struct lane_call {
+    struct naming naming;
     struct id workspace;
     uint64_t repository;
-    struct naming naming;
 };
-
-static bool request(struct op_call *call, struct store_request *ret) {
-    struct lane_call *own = arena_new(&call->arena, struct lane_call, 1);
-    if (!repository_take(call, &own->repository))
-        return false;
-    own->workspace =
-        workspace_id(call->policy, own->repository, call->facts ? call->facts->host : 0);
-    call->own = own;
-    *ret = (struct store_request){
-        .verb = STORE_SHOW, .ids = &own->workspace, .id_count = 1, .limit = 1};
-    return true;
-}
 
 static json_t *entry_json(const struct permit *permit) {
     char goal[GOAL_ID_TEXT + 1], assignment[16], at[TIME_TEXT + 1];
@@ -40,7 +28,8 @@ static json_t *entry_json(const struct permit *permit) {
                      at);
 }
 
-static json_t *lane_json(const struct goal_loaded *loaded) {
+static json_t *lane_json(struct op_call *call, const struct goal_loaded *loaded) {
+    (void)call;
     json_t *list = json_array();
     for (uint32_t i = 0; i < loaded->live.permits.count && i < LANE_SHOWN; i++)
         json_array_append_new(list, entry_json(&loaded->live.permits.at[i]));
@@ -48,25 +37,19 @@ static json_t *lane_json(const struct goal_loaded *loaded) {
                      (int)loaded->live.permits.count, "lane", list);
 }
 
-static bool next(struct op_call *call, const struct store_answer *answer,
-                 struct store_request *ret_request) {
-    static const char *const LISTS[] = {"lane", NULL};
-    struct lane_call *own = call->own;
-    if (!own->naming.begun) {
-        json_ran_short();
-        if (answer->loaded[0].exists && !view_is_whole(call, answer))
-            return false;
-        call->result = lane_json(&answer->loaded[0]);
-        naming_begin(&own->naming, call, LISTS);
-    }
-    return naming_next(&own->naming, call, answer, ret_request);
-}
+static const char *const LISTS[] = {"lane", NULL};
 
-static json_t *result(struct op_call *call, const struct store_answer *answer) {
-    (void)answer;
-    json_t *json = call->result;
-    call->result = NULL;
-    return json || call->error == ERROR_NONE ? view_checked(call, json) : NULL;
+static bool request(struct op_call *call, struct store_request *ret) {
+    struct lane_call *own = arena_new(&call->arena, struct lane_call, 1);
+    if (!repository_take(call, &own->repository))
+        return false;
+    own->naming = (struct naming){.make = lane_json, .lists = LISTS};
+    own->workspace =
+        workspace_id(call->policy, own->repository, call->facts ? call->facts->host : 0);
+    call->own = own;
+    *ret = (struct store_request){
+        .verb = STORE_SHOW, .ids = &own->workspace, .id_count = 1, .limit = 1};
+    return true;
 }
 
 static const struct field SHOW[] = {PARAM_REPO};
@@ -92,8 +75,8 @@ const struct op OP_LANE_SHOW = {
     .wants_facts = true,
     .wants_repositories = true,
     .request = request,
-    .next = next,
-    .result = result,
+    .next = naming_next,
+    .result = naming_result,
 };
 
 static const struct field HOLD[] = {PARAM_REASON(FIELD_REQUIRED), PARAM_REPO, PARAM_KEY,

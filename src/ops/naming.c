@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "ops/naming.h"
 
+#include "ops/json.h"
 #include "ops/view.h"
 #include "store/rows.h"
 
@@ -18,14 +19,13 @@ static uint32_t once_each(struct id *ids, uint32_t count) {
     return kept;
 }
 
-void naming_begin(struct naming *it, struct op_call *call, const char *const *lists) {
+static void goals_gather(struct naming *it, struct op_call *call) {
     size_t most = 0, i;
     json_t *entry;
-    for (const char *const *list = lists; *list; list++)
+    for (const char *const *list = it->lists; *list; list++)
         most += json_array_size(json_object_get(call->result, *list));
-    *it = (struct naming){
-        .lists = lists, .goals = arena_new(&call->arena, struct id, most + 1), .begun = true};
-    for (const char *const *list = lists; *list; list++)
+    it->goals = arena_new(&call->arena, struct id, most + 1);
+    for (const char *const *list = it->lists; *list; list++)
         json_array_foreach(json_object_get(call->result, *list), i, entry) it->count +=
             id_of(entry, &it->goals[it->count]);
     it->count = once_each(it->goals, it->count);
@@ -46,10 +46,18 @@ static void page_take(struct naming *it, struct op_call *call, const struct stor
         }
 }
 
-bool naming_next(struct naming *it, struct op_call *call, const struct store_answer *answer,
+bool naming_next(struct op_call *call, const struct store_answer *answer,
                  struct store_request *ret_request) {
-    if (it->page > 0)
+    struct naming *it = call->own;
+    if (call->result)
         page_take(it, call, answer);
+    else {
+        json_ran_short();
+        if (answer->loaded[0].exists && !view_is_whole(call, answer))
+            return false;
+        call->result = it->make(call, &answer->loaded[0]);
+        goals_gather(it, call);
+    }
     it->named += it->page;
     uint32_t left = it->count - it->named;
     it->page = left < LIMIT_BRIEF ? left : LIMIT_BRIEF;
@@ -60,4 +68,11 @@ bool naming_next(struct naming *it, struct op_call *call, const struct store_ans
                                           .first_type = RECORD_GOAL_CREATED,
                                           .last_type = RECORD_GOAL_CREATED};
     return it->page > 0;
+}
+
+json_t *naming_result(struct op_call *call, const struct store_answer *answer) {
+    (void)answer;
+    json_t *json = call->result;
+    call->result = NULL;
+    return json || call->error == ERROR_NONE ? view_checked(call, json) : NULL;
 }

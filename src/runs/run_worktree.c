@@ -198,10 +198,9 @@ static struct str trailers(struct working *it) {
     bool merged_by_person = it->place.how == GIT_AS_BRANCH || it->place.how == GIT_AS_PULL_REQUEST;
     if (!it->place.attributes || !merged_by_person || !effect->candidate.branch.len)
         return STR("");
-    struct str agent = effect->agent, task = effect->candidate.branch; /* T19-fix-login */
-    task.len = strcspn(arena_cstr(&it->arena, task), "-.");
+    struct str agent = effect->agent, task = branch_name_task(effect->candidate.branch);
     return arena_format(&it->arena,
-                        "Overseer-Task: %.*s\nCo-authored"
+                        "Overseer-Task: %.*s\nCo-authored" /* split: no such line in this file */
                         "-by: %.*s <%.*s@overseer.invalid>\n",
                         STR_ARG(task), STR_ARG(agent), STR_ARG(agent));
 }

@@ -45,25 +45,6 @@ static bool words_drop(struct load *load, const char *goal) {
     return load->engine->execute(load, load->engine->lock) && load->engine->flush(load);
 }
 
-static const char DIGITS[] = "0123456789abcdef";
-
-static struct str bytes_of(struct str hex, struct arena *arena) {
-    char *bytes = arena_new(arena, char, hex.len / 2 + 1);
-    for (size_t i = 0; i + 1 < hex.len; i += 2)
-        bytes[i / 2] = (char)((strchr(DIGITS, hex.at[i]) - DIGITS) << 4 |
-                              (strchr(DIGITS, hex.at[i + 1]) - DIGITS));
-    return (struct str){bytes, hex.len / 2};
-}
-
-static char *hex_of(struct str bytes, struct arena *arena) {
-    char *hex = arena_new(arena, char, 2 * bytes.len + 1);
-    for (size_t i = 0; i < bytes.len; i++) {
-        hex[2 * i] = DIGITS[(uint8_t)bytes.at[i] >> 4];
-        hex[2 * i + 1] = DIGITS[bytes.at[i] & 15];
-    }
-    return hex;
-}
-
 /* The goal's own row has its first title, for branches and commits. */
 static bool subject_drop(struct load *load, struct id id, const char *literal,
                          struct arena *arena) {
@@ -74,16 +55,20 @@ static bool subject_drop(struct load *load, struct id id, const char *literal,
         arena_format(arena, "SELECT %s FROM goal WHERE goal_id = %s", engine->hot_hex, literal);
     if (!engine->ask(load, arena_cstr(arena, sql), found, MOST))
         return false;
-    struct str hot = bytes_of(str_of(found), arena);
-    if (!row_unseal(ROW_GOAL, id, 0, &hot) ||
+    size_t count = strlen(found) / 2;
+    char *bytes = arena_new(arena, char, count + 1), *digits;
+    struct str hot = {bytes, count};
+    if (!hex_read(found, bytes, count) || !row_unseal(ROW_GOAL, id, 0, &hot) ||
         !shape_without(&GOAL_HOT, hot, "subject", arena, &hot))
         return load_fail(load, "The row of the goal is damaged, and it may contain words of the "
                                "goal. Repair the store first (overseer doctor); nothing was "
                                "changed.");
     hot = row_seal(ROW_GOAL, id, 0, hot, arena);
-    const char *form = engine->hot_of_hex, *at = strstr(form, "%s");
-    sql = arena_format(arena, "UPDATE goal SET hot = %.*s%s%s WHERE goal_id = %s", (int)(at - form),
-                       form, hex_of(hot, arena), at + 2, literal);
+    digits = arena_new(arena, char, 2 * hot.len + 1);
+    hex_write(digits, hot.at, hot.len);
+    struct str value = arena_format(arena, engine->hot_of_hex, digits);
+    sql = arena_format(arena, "UPDATE goal SET hot = %.*s WHERE goal_id = %s", STR_ARG(value),
+                       literal);
     return engine->execute(load, arena_cstr(arena, sql));
 }
 
@@ -100,8 +85,7 @@ bool store_forget(struct store *store, struct id goal, char *error, size_t error
     struct load *load = load_attach(store, error, error_size);
     if (!load)
         return false;
-    for (size_t i = 0; i < sizeof goal.bytes; i++)
-        snprintf(digits + 2 * i, 3, "%02x", goal.bytes[i]);
+    hex_write(digits, goal.bytes, sizeof goal.bytes);
     snprintf(literal, sizeof literal, load->engine->goal_of_hex, digits);
     bool done = id_equal(goal, SYSTEM_GOAL)
                     ? load_fail(load, "These are the records of the store itself; they stay.")

@@ -8,20 +8,10 @@ static struct {
     struct id id;
 } belongs;
 
-static int hex_digit(char c) {
-    static const char DIGITS[] = "0123456789abcdef";
-    const char *at = c ? strchr(DIGITS, c) : NULL;
-    return at ? (int)(at - DIGITS) : -1;
-}
-
 void store_belongs_to(const char *instance) {
     belongs.given = instance && *instance;
-    belongs.valid = belongs.given && strlen(instance) == 2 * sizeof belongs.id.bytes;
-    for (size_t i = 0; belongs.valid && i < sizeof belongs.id.bytes; i++) {
-        int high = hex_digit(instance[2 * i]), low = hex_digit(instance[2 * i + 1]);
-        belongs.valid = high >= 0 && low >= 0;
-        belongs.id.bytes[i] = (uint8_t)(high * 16 + low);
-    }
+    belongs.valid = belongs.given && strlen(instance) == 2 * sizeof belongs.id.bytes &&
+                    hex_read(instance, belongs.id.bytes, sizeof belongs.id.bytes);
 }
 
 enum instance_verdict instance_hold(struct instance_state *watch, struct id stored, bool fresh,

@@ -484,6 +484,21 @@ def case_named(world):
     must(refused["result"] == "refused" and "did not put there" in refused["why"], "the commit of a reviewer is not left behind", refused)
 
 
+    # The same on the first name: the run has landed there, so it does not go to another name.
+    mine = {"how": "branch", "GIT_BRANCH": "T2-other"}
+    tree = Path(world.done("tree", "g4", "r4", base)["path"])
+    write(tree / "4", "4\n")
+    must(world.land(measured(world, base, "r4"), base=base, name="r4", **mine)["ref"] == "refs/heads/overseer/T2-other", "")
+    git(desk, "fetch", "-q", "origin")
+    git(desk, "checkout", "-q", "overseer/T2-other")
+    write(desk / "4", "of a reviewer\n")
+    git(desk, "commit", "-qam", "of a reviewer")
+    git(desk, "push", "-q", "origin", "HEAD")
+    write(tree / "4", "again\n")
+    refused = world.land(measured(world, base, "r4"), base=base, name="r4", **mine)
+    must(refused["result"] == "refused" and "did not put there" in refused["why"], "nor is it left behind under the first name", refused)
+
+
 def case_identity(world):
     """Any name that git accepts is the author of an agent's commits, as it is."""
     world.begin()
@@ -491,7 +506,7 @@ def case_identity(world):
         world.done("clone", "main")
         base = world.base()
         tree = Path(world.done("tree", "g1", f"r{number}", base, GIT_OWNER=name)["path"])
-        must(git(tree, "config", "user.name") == name.strip() or git(tree, "config", "user.name") == name, name)
+        must(git(tree, "config", "user.name") == name.strip(), name)
         must(git(tree, "config", "user.email") == "overseer@localhost", name)
 
 

@@ -350,7 +350,7 @@ bool repository_name_has(char character);
 /* The first contradiction between settings, as a sentence, or NULL. */
 const char *settings_broken(const struct settings *settings);
 
-/* ---- amounts, scopes and hours ---- */
+/* ---- amounts, scopes, hours and authors ---- */
 
 /* "$400", "$2.50", "5M tokens", "200 starts"; money in millionths. An empty text is no amount. */
 bool amount_parse(struct str text, uint32_t *ret_unit, uint64_t *ret_amount);

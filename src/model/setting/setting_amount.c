@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Parses money, tokens, budget scopes and hours of the day. */
+/* Parses money, tokens, budget scopes, hours of the day and authors of commits. */
 #include "model/admission.h"
 #include "model/setting/setting.h"
 
@@ -158,18 +158,18 @@ const char *hours_wrong(struct str text) {
 
 /* ---- authors ---- */
 
-/* Git removes these from the ends of a name, and refuses one that has nothing else. */
-static bool is_crud(char c) {
+/* From the ends of a name; git refuses one that has nothing else. */
+static bool git_trims(char c) {
     return (unsigned char)c <= ' ' || c == '.' || c == ',' || c == ':' || c == ';' || c == '"' ||
            c == '\\' || c == '\'';
 }
 
-static bool author_has(struct str text) {
+static bool author_part_is_right(struct str text) {
     bool names = false;
     for (size_t i = 0; i < text.len; i++) {
         if (text.at[i] == '<' || text.at[i] == '>' || (unsigned char)text.at[i] < ' ')
             return false;
-        names = names || !is_crud(text.at[i]);
+        names = names || !git_trims(text.at[i]);
     }
     return names;
 }
@@ -182,7 +182,7 @@ bool author_parse(struct str text, struct str *ret_name, struct str *ret_address
         return false;
     *ret_name = (struct str){text.at, open - 1};
     *ret_address = (struct str){text.at + open + 1, text.len - open - 2};
-    return author_has(*ret_name) && author_has(*ret_address);
+    return author_part_is_right(*ret_name) && author_part_is_right(*ret_address);
 }
 
 const char *author_wrong(struct str text) {

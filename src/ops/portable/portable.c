@@ -258,22 +258,6 @@ static bool enum_take(struct reading *reading, const struct field *field, const 
                           (int)(name.len > 40 ? 40 : name.len), name.at ? name.at : "");
 }
 
-static int hex_digit(char c) {
-    const char *digits = "0123456789abcdef", *at = c ? strchr(digits, c) : NULL;
-    return at ? (int)(at - digits) : -1;
-}
-
-static bool hash_read(struct str text, uint8_t bytes[32]) {
-    for (size_t i = 0; i < 32; i++) {
-        int high = text.len == 64 ? hex_digit(text.at[2 * i]) : -1;
-        int low = text.len == 64 ? hex_digit(text.at[2 * i + 1]) : -1;
-        if (high < 0 || low < 0)
-            return false;
-        bytes[i] = (uint8_t)(high << 4 | low);
-    }
-    return true;
-}
-
 static bool bytes_take(struct reading *reading, const struct field *field, const json_t *value,
                        void *at) {
     struct str text = {json_string_value(value), json_string_length(value)};
@@ -281,7 +265,7 @@ static bool bytes_take(struct reading *reading, const struct field *field, const
     if (good && field->type == FIELD_ID)
         good = id_parse(text, at);
     else if (good && field->type == FIELD_HASH)
-        good = hash_read(text, at);
+        good = text.len == 64 && hex_read(text.at, at, 32);
     else if (good)
         good = base64_read(text, reading->arena, at) && ((struct str *)at)->len <= field->cap;
     return good || reading_refuse(reading, "it is not the encoding of %s",
