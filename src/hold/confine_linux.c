@@ -6,6 +6,7 @@
  * A line of the file is a keyword and its value; an unknown keyword aborts everything, so that no restriction is left
  * out. */
 #include "hold/hold.h"
+#include "hold/proxy.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -43,7 +44,8 @@ struct confining {
     int rules;  /* -1: no Landlock here */
     long level; /* version of Landlock */
     uint64_t fs;
-    bool landlock, no_network;
+    bool landlock;
+    struct forwarding forwarding;
 };
 
 static uint64_t fs_of(long level) {
@@ -133,6 +135,37 @@ static int word_landlock(struct confining *it, const char *value) {
     return it->rules < 0 ? errno : 0;
 }
 
+static bool port_take(const char **at, char end, uint32_t *ret) {
+    char *rest;
+    unsigned long port = strtoul(*at, &rest, 10);
+    *ret = (uint32_t)port;
+    *at = rest + 1;
+    return port > 0 && port <= UINT16_MAX && *rest == end;
+}
+
+/* PORT FOLDER: started once everything else is in force. */
+static int word_forward(struct confining *it, const char *value) {
+    struct forwarding *forwarding = &it->forwarding;
+    if (!port_take(&value, ' ', &forwarding->proxy_port) ||
+        strlen(value) >= sizeof forwarding->folder)
+        return EINVAL;
+    strcpy(forwarding->folder, value);
+    return 0;
+}
+
+/* ADDRESS PORT */
+static int word_tunnel(struct confining *it, const char *value) {
+    struct forwarding *forwarding = &it->forwarding;
+    size_t length = strcspn(value, " ");
+    if (forwarding->tunnel_count == PROXY_TUNNELS || !value[length] ||
+        length >= sizeof forwarding->tunnels[0].address)
+        return EINVAL;
+    struct forward_tunnel *tunnel = &forwarding->tunnels[forwarding->tunnel_count++];
+    memcpy(tunnel->address, value, length);
+    value += length + 1;
+    return port_take(&value, 0, &tunnel->port) ? 0 : EINVAL;
+}
+
 static const struct {
     const char *word;
     int (*take)(struct confining *it, const char *value);
@@ -143,7 +176,9 @@ static const struct {
              {"cpu", word_cpu},
              {"files", word_files},
              {"processes", word_processes},
-             {"file_size", word_file_size}};
+             {"file_size", word_file_size},
+             {"forward", word_forward},
+             {"tunnel", word_tunnel}};
 
 /* ---- the file ---- */
 
@@ -172,7 +207,7 @@ static int file_take(struct confining *it, const char *path) {
 
 /* Permanent, also for everything that it starts. */
 static int confine(const char *path) {
-    struct confining it = {.rules = -1};
+    static struct confining it = {.rules = -1};
     int code = file_take(&it, path);
     if (!code && prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0))
         code = errno;
@@ -180,6 +215,8 @@ static int confine(const char *path) {
         code = errno;
     if (it.rules >= 0)
         close(it.rules);
+    if (!code && it.forwarding.proxy_port)
+        code = forward_start(&it.forwarding);
     return code;
 }
 

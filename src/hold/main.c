@@ -2,6 +2,7 @@
 /* Starts a hold: it detaches from its starter, takes the folder, starts the agent, and reports that it runs. */
 #include "base/must.h"
 #include "hold/hold.h"
+#include "hold/proxy.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -32,7 +33,8 @@ static const char USAGE[] =
     "overseer-hold --dir RUNDIR [--pty COLSxROWS] [--cap BYTES] [--cwd DIR] [--cgroup DIR]\n"
     "              [--orphan-after SECONDS | --orphan-at BOOTTIME_MS] [--ended-after SECONDS] [--wrapped yes]\n"
     "              -- PROGRAM [ARGUMENT ...]\n"
-    "overseer-hold --confine FILE -- PROGRAM [ARGUMENT ...]\n";
+    "overseer-hold --confine FILE -- PROGRAM [ARGUMENT ...]\n"
+    "overseer-hold --proxy FILE -- PROGRAM [ARGUMENT ...]\n";
 
 static bool number_parse(const char *text, uint64_t least, uint64_t most, uint64_t *ret_number) {
     char *end;
@@ -244,6 +246,8 @@ int main(int argc, char **argv) {
         return printf("overseer-hold %s\n", OVERSEER_VERSION) < 0;
     if (argc > 4 && !strcmp(argv[1], "--confine") && !strcmp(argv[3], "--"))
         return confine_main(argv[2], argv + 4);
+    if (argc > 4 && !strcmp(argv[1], "--proxy") && !strcmp(argv[3], "--"))
+        return proxy_main(argv[2], argv + 4);
     if (!options_read(&options, argc, argv)) {
         fputs(USAGE, stderr);
         return 2;

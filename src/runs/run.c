@@ -12,8 +12,11 @@ struct run *run_make(struct run_table *runs, const struct effect *effect, struct
     char name[ID_TEXT + 1];
     struct run *run = memory_new(sizeof *run);
     id_format(id, name);
-    *run = (struct run){
-        .runs = runs, .id = id, .goal = effect->goal, .assignment = effect->assignment};
+    *run = (struct run){.runs = runs,
+                        .id = id,
+                        .goal = effect->goal,
+                        .assignment = effect->assignment,
+                        .repository = effect->repository};
     snprintf(run->node, sizeof run->node, "%.*s", STR_ARG(effect->node));
     snprintf(run->agent, sizeof run->agent, "%.*s", STR_ARG(effect->agent));
     int length = snprintf(run->dir, sizeof run->dir, "%s/runs/%s", runs->state, name);

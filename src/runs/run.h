@@ -154,6 +154,8 @@ struct run {
     struct run_table *runs;
     struct id id, goal;
     uint32_t assignment, number; /* number: of the effect that started it, from 1 */
+    uint64_t repository;         /* its key; known until it has started */
+    uint32_t proxy_port;         /* of its loopback: box/run_hosts.c; 0: it has no proxy */
     char node[LIMIT_NODE_ID + 1], agent[LIMIT_AGENT + 1], session[DRIVE_SESSION + 1];
     char dir[RUN_PATH], home[RUN_PATH], cwd[RUN_PATH], token[TOKEN_TEXT + 1];
     uint16_t port, port_count; /* port: the first of its block; 0: it has none */
@@ -292,7 +294,7 @@ bool file_get(const char *path, struct arena *arena, struct str *ret); /* false:
 bool token_get(const struct agent_setting *agent, struct str kind, struct arena *arena,
                struct drive_var *ret, struct str *ret_why);
 
-/* ---- run_sandbox.c ---- */
+/* ---- box/run_sandbox.c ---- */
 
 /* Makes the sandbox command that precedes its own arguments. False: the run may not be started; ret_why says why. */
 bool run_box(struct run *run, struct arena *arena, struct sandbox_made *ret, struct str *ret_why);
@@ -306,6 +308,7 @@ struct check_wanted {
     struct str objects;          /* borrowed by the place */
     struct str agent;            /* whose network access it has, */
     uint32_t network;            /* unless this says another: verify.network */
+    uint64_t repository;         /* whose hosts it may reach */
     const struct str *variables; /* NAME=value */
     uint32_t variable_count;
 };
@@ -314,6 +317,16 @@ bool check_box(struct run_table *runs, const struct check_wanted *wanted, struct
                struct command_box *ret, struct str *ret_why);
 void check_box_clear(struct str place,
                      struct arena *arena); /* removes what the sandbox left beside the place */
+
+enum { PROXY_VARIABLES = 8 };
+const struct str *proxy_environment(uint32_t port, struct arena *arena); /* NAME=value */
+
+/* ---- box/run_hosts.c ---- */
+
+/* What a sandbox with network = model may reach. agent: NULL: none in particular. False: the settings are wrong. */
+bool run_hosts(const struct settings *settings, const struct agent_setting *agent,
+               uint64_t repository, struct arena *arena, struct sandbox_proxy *ret,
+               struct str *ret_why);
 
 /* ---- run_freeze.c ---- */
 

@@ -93,6 +93,7 @@ static bool command_begin(struct readying *it, struct str command, command_ended
                                   .objects = it->objects,
                                   .agent = it->wanted->worker,
                                   .network = it->wanted->place->network,
+                                  .repository = it->wanted->place->repository,
                                   .variables = variables,
                                   .variable_count = variables_make(it, variables)};
     struct command_box box;

@@ -89,7 +89,7 @@ static bool folders_make(struct run *run) {
 
 const char *const *run_environment(const struct run *run, const struct drive_launch *launch,
                                    struct arena *arena) {
-    const char **env = arena_new(arena, const char *, launch->env_count + 9);
+    const char **env = arena_new(arena, const char *, launch->env_count + 9 + PROXY_VARIABLES);
     const char *path = getenv("PATH");
     struct str program = run->spec.program, volta = sandbox_volta_home(program, arena);
     const char *slash = program.len ? memrchr(program.at, '/', program.len) : NULL;
@@ -109,6 +109,9 @@ const char *const *run_environment(const struct run *run, const struct drive_lau
         env[count++] = arena_cstr(arena, arena_format(arena, "OVERSEER_PORT=%u", run->port));
         env[count++] = arena_cstr(arena, arena_format(arena, "OVERSEER_PORTS=%u", run->port_count));
     }
+    const struct str *proxy = proxy_environment(run->proxy_port, arena);
+    for (uint32_t i = 0; i < PROXY_VARIABLES && run->proxy_port; i++)
+        env[count++] = arena_cstr(arena, proxy[i]);
     for (uint32_t i = 0; i < launch->env_count; i++)
         env[count++] =
             arena_cstr(arena, arena_format(arena, "%.*s=%.*s", STR_ARG(launch->env[i].name),

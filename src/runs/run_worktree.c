@@ -265,7 +265,8 @@ static void command_check(struct working *it) {
         .place = it->checkout,
         .objects = arena_format(&it->arena, "%.*s/objects", STR_ARG(it->place.clone)),
         .agent = it->act->effect.agent,
-        .network = it->place.network};
+        .network = it->place.network,
+        .repository = it->place.repository};
     struct command_box box;
     struct str why = {0};
     if (check_box(it->runs, &wanted, &it->arena, &box, &why))

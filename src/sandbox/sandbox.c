@@ -2,6 +2,8 @@
 /* Builds a run's sandbox: the arguments for bubblewrap and the rules for the confiner behind it. */
 #include "sandbox/sandbox.h"
 
+#include "base/host_rule.h"
+
 #include "base/bytes.h"
 #include "base/path.h"
 
@@ -134,6 +136,12 @@ static bool is_folder(struct str path, struct arena *arena) {
     return stat(arena_cstr(arena, path), &about) == 0 && S_ISDIR(about.st_mode);
 }
 
+/* The proxy is outside, and ends with what it is started with. */
+static bool proxy_add(const struct sandbox_spec *spec, struct sandbox_made *made) {
+    return word_add(made, spec->confiner) &&
+           words_add(made, "--proxy", spec->proxy.file, STR("--"));
+}
+
 /* Also makes the parts of /proc read-only that concern the whole machine: root may write there in any namespace. */
 static bool system_add(const struct sandbox_spec *spec, struct sandbox_made *made) {
     static const struct str NONE;
@@ -146,7 +154,8 @@ static bool system_add(const struct sandbox_spec *spec, struct sandbox_made *mad
                                          "--die-with-parent",
                                          "--cap-drop",
                                          "ALL"};
-    bool fits = word_add(made, spec->bwrap);
+    bool fits =
+        (spec->network != SANDBOX_LISTED || proxy_add(spec, made)) && word_add(made, spec->bwrap);
     for (size_t i = 0; i < sizeof ALWAYS / sizeof *ALWAYS; i++)
         fits = fits && word_add(made, str_of(ALWAYS[i]));
     fits = fits && (spec->network == SANDBOX_ALL || words_add(made, "--unshare-net", NONE, NONE)) &&
@@ -259,6 +268,33 @@ static void landlock_add(const struct sandbox_spec *spec, const struct shown *sh
     rule_add(writer, "writes", STR("/dev"));
 }
 
+/* An address of the machine's loopback that is listed is reached at the same address inside; once, however often it is
+ * listed. */
+static void tunnels_add(const struct sandbox_spec *spec, struct arena *arena,
+                        struct writer *writer) {
+    struct str made[SANDBOX_TUNNELS];
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < spec->proxy.host_count && count < SANDBOX_TUNNELS; i++) {
+        struct host_rule rule;
+        if (!host_rule_parse(spec->proxy.hosts[i], &rule) || !host_rule_is_loopback(&rule))
+            continue;
+        struct str tunnel = arena_format(arena, "%s %u", rule.host, rule.port);
+        if (str_is_among(tunnel, made, count))
+            continue;
+        made[count++] = tunnel;
+        rule_add(writer, "tunnel", tunnel);
+    }
+}
+
+static struct str proxy_text(const struct sandbox_spec *spec, struct arena *arena) {
+    struct writer writer = {.arena = arena};
+    rule_add(&writer, "listen", spec->proxy.folder);
+    rule_add(&writer, "denied", spec->proxy.denied);
+    for (uint32_t i = 0; i < spec->proxy.host_count; i++)
+        rule_add(&writer, "allow", spec->proxy.hosts[i]);
+    return (struct str){writer.at, writer.len};
+}
+
 bool sandbox_make(const struct sandbox_spec *spec, struct arena *arena, struct sandbox_made *ret) {
     struct writer writer = {.arena = arena};
     const struct shown *shown = shown_make(spec, arena);
@@ -274,6 +310,12 @@ bool sandbox_make(const struct sandbox_spec *spec, struct arena *arena, struct s
     number_add(&writer, "files", spec->files, arena);
     number_add(&writer, "processes", spec->processes, arena);
     number_add(&writer, "file_size", spec->file_size, arena);
+    if (spec->network == SANDBOX_LISTED) {
+        rule_add(&writer, "forward",
+                 arena_format(arena, "%u %.*s", spec->proxy.port, STR_ARG(spec->proxy.folder)));
+        tunnels_add(spec, arena, &writer);
+        ret->proxy = proxy_text(spec, arena);
+    }
     fits = fits &&
            words_add(ret, arena_cstr(arena, spec->confiner), STR("--confine"), spec->rules) &&
            word_add(ret, STR("--"));

@@ -14,6 +14,7 @@
 enum sandbox_kind { SANDBOX_NONE, SANDBOX_LANDLOCK, SANDBOX_BWRAP, SANDBOX_BOTH, SANDBOX_KINDS };
 enum sandbox_network {
     SANDBOX_ALL,      /* the machine's network */
+    SANDBOX_LISTED,   /* its own loopback, and a proxy there that reaches the hosts of a list */
     SANDBOX_LOOPBACK, /* its own loopback, with nothing else on it */
     SANDBOX_OFFLINE,  /* and no TCP even there */
     SANDBOX_NETWORKS
@@ -46,8 +47,16 @@ void sandbox_paths_sort(struct sandbox_paths *paths); /* parents come before wha
 struct sandbox_spec {
     enum sandbox_kind kind;
     enum sandbox_network network;
-    struct str bwrap, confiner; /* programs: bubblewrap, overseer-hold */
-    struct str rules;           /* file for the confiner; the caller writes it */
+    struct str bwrap, confiner;  /* programs: bubblewrap, overseer-hold */
+    struct str rules;            /* file for the confiner; the caller writes it */
+    struct sandbox_proxy {       /* for SANDBOX_LISTED */
+        struct str file;         /* for the proxy; the caller writes it */
+        struct str folder;       /* where it listens; the caller makes it */
+        struct str denied;       /* file in which it notes what it denies */
+        const struct str *hosts; /* that it reaches */
+        uint32_t host_count;
+        uint32_t port; /* of the run's loopback, where programs find it */
+    } proxy;
     struct str cwd;
     struct str path; /* the run's PATH; see sandbox_sees_path() */
     struct sandbox_paths writes, sees,
@@ -60,7 +69,10 @@ struct sandbox_made {
     struct str argv[SANDBOX_WORDS]; /* before the program's own */
     uint32_t argc;
     struct str rules; /* text of the file */
+    struct str proxy; /* text of the proxy's file; empty: there is none */
 };
+
+enum { SANDBOX_HOSTS = 256 /* on the list of a proxy */, SANDBOX_TUNNELS = 32 };
 
 /* False: it does not fit; nothing may be started. */
 bool sandbox_make(const struct sandbox_spec *spec, struct arena *arena, struct sandbox_made *ret);

@@ -5,6 +5,7 @@ import os
 import shlex
 import signal
 import subprocess
+import urllib.parse
 import sys
 import time
 from collections import namedtuple
@@ -126,6 +127,10 @@ class Fixture:
             "keys": [*self.env, *QUIET], "base_url": self.model.url if self.agent.driver != "acp" else "", "tools": tools,
             "asks": settings.get("asks", False), "mcp_http": "listen" in settings, "share": list(self.agent.share),
             **self.agent.more}
+        network = os.environ.get("OVERSEER_AGENT_NETWORK")  # whole.py --network
+        if network:
+            sections["[[agents]]"]["network"] = network
+            sections["[repo]"]["hosts"] = [urllib.parse.urlparse(self.model.url).netloc]
         return "".join(toml(section, rows) for section, rows in sections.items())
 
     # ---- requests to the daemon ----

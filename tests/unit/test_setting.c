@@ -166,7 +166,7 @@ static void test_repositories_inherit(void **state) {
         check(row->type == SETTING_TEXTS || strcmp(row->fallback, from->fallback) == 0,
               "%s: default %s", row->name, row->fallback);
     }
-    check(inherited == 11, "%u rows are inherited", inherited);
+    check(inherited == 12, "%u rows are inherited", inherited);
 }
 
 static void test_authors(void **state) {

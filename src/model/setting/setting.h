@@ -30,7 +30,7 @@ struct origin_place {
 enum { SETTING_ROOM = 160 }; /* larger than the number of rows */
 
 enum sandbox_mode { SANDBOX_PREFER, SANDBOX_REQUIRE, SANDBOX_OFF, SANDBOX_MODES };
-enum agent_network { NETWORK_ALL, NETWORK_LOOPBACK, NETWORK_NONE, NETWORK_KINDS };
+enum agent_network { NETWORK_ALL, NETWORK_MODEL, NETWORK_LOOPBACK, NETWORK_NONE, NETWORK_KINDS };
 /* Network of set-up, hook and check: that of the agent they run for, or one of the above. */
 enum { CHECK_NETWORK_AGENT, CHECK_NETWORK_KINDS = NETWORK_KINDS + 1 };
 
@@ -96,6 +96,7 @@ struct landing_setting {
 /* A repository: an entry of [[repos]], or what [repo], [verify] and [landing] say. */
 struct repo_setting {
     struct str name, path, default_branch, setup, on_worktree_ready;
+    struct texts hosts; /* that its runs may reach, besides their model's */
     struct verify_setting verify;
     struct landing_setting landing;
 };
@@ -170,6 +171,7 @@ struct settings {
     } defaults;
     struct {
         struct str default_branch, path, setup, on_worktree_ready;
+        struct texts hosts;
         int64_t disk_least, run_disk_most, ports, port_first, keep;
     } repo;
     struct {

@@ -19,6 +19,7 @@ struct repo_setting settings_first_repository(const struct settings *settings) {
                                  .default_branch = settings->repo.default_branch,
                                  .setup = settings->repo.setup,
                                  .on_worktree_ready = settings->repo.on_worktree_ready,
+                                 .hosts = settings->repo.hosts,
                                  .verify = settings->verify,
                                  .landing = settings->landing};
 }

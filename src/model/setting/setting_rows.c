@@ -12,9 +12,10 @@ static const char *const LANDING[LANDINGS] = {"pr", "merge", "branch", "rebase",
 const struct names LANDING_NAMES = NAMES_OF(LANDING);
 static const char *const SANDBOX[SANDBOX_MODES] = {"prefer", "require", "off"};
 static const struct names SANDBOX_NAMES = NAMES_OF(SANDBOX);
-static const char *const NETWORK[NETWORK_KINDS] = {"all", "loopback", "none"};
+static const char *const NETWORK[NETWORK_KINDS] = {"all", "model", "loopback", "none"};
 static const struct names NETWORK_NAMES = NAMES_OF(NETWORK);
-static const char *const CHECK_NETWORK[CHECK_NETWORK_KINDS] = {"agent", "all", "loopback", "none"};
+static const char *const CHECK_NETWORK[CHECK_NETWORK_KINDS] = {"agent", "all", "model", "loopback",
+                                                               "none"};
 static const struct names CHECK_NETWORK_NAMES = NAMES_OF(CHECK_NETWORK);
 static const char *const TRACKER[] = {"gitea", "github",
                                       "gitlab"}; /* in the order of enum channel_kind */
@@ -201,6 +202,9 @@ const struct setting SETTINGS[] = {
         "megabytes that one run may use in its worktree, its home and its output; above that it is frozen, and a person is asked; 0: no limit"),
     TEXT("repo.default_branch", repo.default_branch, "main", P, "",
          "the branch that work lands on"),
+    LIST(
+        "repo.hosts", repo.hosts, "", 0, "",
+        "for network = model: hosts that runs and checks may reach besides the model's, such as registry.npmjs.org, *.example.org:443 or 127.0.0.1:8080; without a port: 443"),
 
     FLAG("escalation.auto_escalate", escalation.auto_escalate, "true", P,
          "auto_escalate overseer.auto_escalate",
@@ -236,7 +240,7 @@ const struct setting SETTINGS[] = {
         "CI files, in the same form. Work that changes one of these, or a script that verify.command runs, lands only with a person's approval"),
     CHOICE(
         "verify.network", verify.network, "agent", CHECK_NETWORK_NAMES, 0, "",
-        "network access of verify.command, repo.setup and repo.on_worktree_ready: agent (the same as the agent that did the work), all, loopback or none; all values except all need bubblewrap"),
+        "network access of verify.command, repo.setup and repo.on_worktree_ready: agent (the same as the agent that did the work), all, model (the hosts of repo.hosts), loopback or none; all values except all need bubblewrap"),
     CHOICE(
         "landing.how", landing.how, "pr", LANDING_NAMES, P, "land",
         "how accepted work lands. pr: a pull request at landing.forge, or a branch if no forge is set; merge, rebase: its commits on top of the target; squash: one commit on top of the target; branch: only a branch; none: it stays in its worktree"),
@@ -340,7 +344,7 @@ static const struct setting AGENT_SETTINGS[] = {
         "environment variable for that token; empty: the usual one of its kind, such as CLAUDE_CODE_OAUTH_TOKEN"),
     CHOICE(
         "network", network, "all", NETWORK_NAMES, 0, "",
-        "network access of its runs: all, loopback (a private one for each run) or none; all values except all need bubblewrap"),
+        "network access of its runs: all, model (the hosts of its model provider and those of repo.hosts, through a proxy), loopback (a private one for each run) or none; all values except all need bubblewrap"),
     NUMBER("memory", limits.memory, "0", 0, 1e9, 0, "",
            "megabytes of memory for each of its runs; 0: sandbox.memory"),
     NUMBER("cpu", limits.cpu, "0", 0, 1e6, 0, "",
@@ -420,6 +424,8 @@ static const struct setting REPO_SETTINGS[] = {
     TEXT("path", path, "", P | OWN, "", "a folder on this host or a URL that git accepts"),
     TEXT("default_branch", default_branch, "main", P, "branch",
          "the branch that work lands on; without it: as repo.default_branch says"),
+    LIST("hosts", hosts, "", 0, "",
+         "repo.hosts for this repository; without it: as repo.hosts says"),
     TEXT("setup", setup, "", P | OWN, "", "repo.setup for this repository"),
     TEXT("on_worktree_ready", on_worktree_ready, "", OWN, "",
          "repo.on_worktree_ready for this repository"),

@@ -12,8 +12,24 @@
 #include <unistd.h>
 
 static const enum sandbox_network NETWORK[NETWORK_KINDS] = {[NETWORK_ALL] = SANDBOX_ALL,
+                                                            [NETWORK_MODEL] = SANDBOX_LISTED,
                                                             [NETWORK_LOOPBACK] = SANDBOX_LOOPBACK,
                                                             [NETWORK_NONE] = SANDBOX_OFFLINE};
+
+/* Programs know the proxy by one of these; node since version 24 by the last. */
+const struct str *proxy_environment(uint32_t port, struct arena *arena) {
+    static const char *const NAMES[] = {"HTTPS_PROXY", "HTTP_PROXY", "https_proxy", "http_proxy",
+                                        "ALL_PROXY"};
+    struct str *list = arena_new(arena, struct str, PROXY_VARIABLES);
+    uint32_t count = 0;
+    for (size_t i = 0; i < count_of(NAMES); i++)
+        list[count++] = arena_format(arena, "%s=http://127.0.0.1:%u", NAMES[i], port);
+    list[count++] = STR("NO_PROXY=localhost,127.0.0.1,::1");
+    list[count++] = STR("no_proxy=localhost,127.0.0.1,::1");
+    list[count++] = STR("NODE_USE_ENV_PROXY=1");
+    must(count == PROXY_VARIABLES);
+    return list;
+}
 
 /* ---- hidden paths ---- */
 
@@ -161,10 +177,28 @@ static bool box_make(struct sandbox_spec *spec, struct arena *arena, struct sand
         return true;
     }
     if (sandbox_make(spec, arena, ret) &&
-        file_put(arena_cstr(arena, spec->rules), ret->rules, arena))
+        file_put(arena_cstr(arena, spec->rules), ret->rules, arena) &&
+        (ret->proxy.len == 0 || file_put(arena_cstr(arena, spec->proxy.file), ret->proxy, arena)))
         return true;
     *ret_why = STR("its sandbox cannot be created");
     return false;
+}
+
+/* Beside the files of the run, or of the check. */
+static bool proxy_set(struct sandbox_spec *spec, const struct settings *settings,
+                      const struct agent_setting *agent, uint64_t repository, struct str beside,
+                      struct arena *arena, struct str *ret_why) {
+    if (spec->network != SANDBOX_LISTED)
+        return true;
+    struct sandbox_proxy *proxy = &spec->proxy;
+    proxy->file = arena_format(arena, "%.*sproxy", STR_ARG(beside));
+    proxy->folder = arena_format(arena, "%.*snet", STR_ARG(beside));
+    proxy->denied = arena_format(arena, "%.*sdenied", STR_ARG(beside));
+    sandbox_path_add(&spec->sees, proxy->folder);
+    *ret_why = STR("the folder of its proxy cannot be created");
+    const char *folder = arena_cstr(arena, proxy->folder);
+    return (mkdir(folder, 0700) == 0 || errno == EEXIST) &&
+           run_hosts(settings, agent, repository, arena, proxy, ret_why);
 }
 
 bool run_box(struct run *run, struct arena *arena, struct sandbox_made *ret, struct str *ret_why) {
@@ -181,9 +215,12 @@ bool run_box(struct run *run, struct arena *arena, struct sandbox_made *ret, str
     common(spec, run->runs, settings, arena);
     run_shown(spec, run, arena);
     bool made = run_limits(run, settings, agent, spec, arena, ret_why) &&
+                proxy_set(spec, settings, agent, run->repository,
+                          arena_format(arena, "%s/", run->dir), arena, ret_why) &&
                 box_is_enough(run->runs, spec, settings, arena, ret_why) &&
                 box_make(spec, arena, ret, ret_why);
     run->box = spec->kind;
+    run->proxy_port = spec->proxy.port;
     if (run->box == SANDBOX_LANDLOCK) /* its TMPDIR */
         mkdir(arena_cstr(arena, arena_format(arena, "%s/tmp", run->home)), 0700);
     context_settings_drop(settings);
@@ -251,7 +288,7 @@ static void check_variables(const struct sandbox_spec *spec, const struct check_
                             struct arena *arena, struct command_box *ret) {
     const char *path = getenv("PATH"), *home = getenv("HOME");
     struct str folder = check_folder(wanted, arena);
-    struct str *list = arena_new(arena, struct str, wanted->variable_count + 5);
+    struct str *list = arena_new(arena, struct str, wanted->variable_count + 5 + PROXY_VARIABLES);
     uint32_t count = 0;
     list[count++] = arena_format(arena, "PATH=%s", path ? path : "/usr/local/bin:/usr/bin:/bin");
     list[count++] = STR("LANG=C.UTF-8");
@@ -262,6 +299,9 @@ static void check_variables(const struct sandbox_spec *spec, const struct check_
     } else if (home) {
         list[count++] = arena_format(arena, "HOME=%s", home);
     }
+    const struct str *proxy = proxy_environment(spec->proxy.port, arena);
+    for (uint32_t i = 0; i < PROXY_VARIABLES && spec->network == SANDBOX_LISTED; i++)
+        list[count++] = proxy[i];
     for (uint32_t i = 0; i < wanted->variable_count; i++)
         list[count++] = wanted->variables[i];
     ret->variables = list;
@@ -281,7 +321,11 @@ bool check_box(struct run_table *runs, const struct check_wanted *wanted, struct
     if (!settings->sandbox.checks)
         spec->kind = SANDBOX_NONE;
     check_shown(spec, wanted, arena);
+    if (!settings->sandbox.checks)
+        spec->network = SANDBOX_ALL;
     bool fits =
+        proxy_set(spec, settings, NULL, wanted->repository,
+                  arena_format(arena, "%.*s.", STR_ARG(wanted->place)), arena, ret_why) &&
         (!settings->sandbox.checks || box_is_enough(runs, spec, settings, arena, ret_why)) &&
         box_make(spec, arena, made, ret_why);
     context_settings_drop(settings);
@@ -292,6 +336,9 @@ bool check_box(struct run_table *runs, const struct check_wanted *wanted, struct
 }
 
 void check_box_clear(struct str place, struct arena *arena) {
-    (void)unlink(arena_cstr(arena, arena_format(arena, "%.*s.rules", STR_ARG(place))));
+    static const char *const FILES[] = {"rules", "proxy", "denied", "net/sock"};
+    for (size_t i = 0; i < count_of(FILES); i++)
+        (void)unlink(arena_cstr(arena, arena_format(arena, "%.*s.%s", STR_ARG(place), FILES[i])));
+    (void)rmdir(arena_cstr(arena, arena_format(arena, "%.*s.net", STR_ARG(place))));
     (void)folder_remove(arena_cstr(arena, arena_format(arena, "%.*s.tmp", STR_ARG(place))));
 }
