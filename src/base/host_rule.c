@@ -2,6 +2,8 @@
 /* What can be read in two ways is refused: hosts also come from agents. */
 #include "base/host_rule.h"
 
+#include <stdio.h>
+
 static char lower(char c) {
     return c >= 'A' && c <= 'Z' ? (char)(c + ('a' - 'A')) : c;
 }
@@ -103,6 +105,47 @@ bool host_is_address(const char *host) {
     for (last += hexadecimal ? 2 : 0; *last; last++)
         if (hexadecimal ? !is_hex(*last) : !is_digit(*last))
             return false;
+    return true;
+}
+
+/* ---- URLs ---- */
+
+/* True: the text begins with the word, in upper or lower case; it is removed. */
+static bool word_take(struct str *text, struct str word) {
+    if (text->len < word.len)
+        return false;
+    for (size_t i = 0; i < word.len; i++)
+        if (lower(text->at[i]) != word.at[i])
+            return false;
+    *text = (struct str){text->at + word.len, text->len - word.len};
+    return true;
+}
+
+static bool scheme_take(struct str *url, uint32_t *ret_port) {
+    bool plain = word_take(url, STR("http://")) || word_take(url, STR("ws://"));
+    *ret_port = plain ? 80 : 443;
+    return plain || word_take(url, STR("https://")) || word_take(url, STR("wss://"));
+}
+
+bool host_of_url(struct str url, char ret_entry[HOST_ENTRY]) {
+    char host[HOST_NAME + 1];
+    uint32_t usual, port;
+    if (!scheme_take(&url, &usual))
+        return false;
+    size_t len = 0;
+    while (len < url.len && url.at[len] != '/' && url.at[len] != '?' && url.at[len] != '#')
+        len++;
+    url.len = len;
+    for (size_t at;
+         (at = place_of(url, '@')) < url.len;) /* a name and password in front of the host */
+        url = (struct str){url.at + at + 1, url.len - at - 1};
+    if (!host_parse(url, host, &port))
+        return false;
+    port = port ? port : usual;
+    const char *shown = str_equal(str_of(host), STR("localhost")) ? "127.0.0.1" : host;
+    bool six = place_of(str_of(shown), ':') < str_of(shown).len;
+    snprintf(ret_entry, HOST_ENTRY, port == 443 ? "%s%s%s" : "%s%s%s:%u", six ? "[" : "", shown,
+             six ? "]" : "", port);
     return true;
 }
 

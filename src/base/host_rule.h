@@ -6,7 +6,10 @@
 
 #include <stdint.h>
 
-enum { HOST_NAME = 253 }; /* bytes of a name */
+enum {
+    HOST_NAME = 253,            /* bytes of a name */
+    HOST_ENTRY = HOST_NAME + 10 /* with brackets, a port and a NUL */
+};
 
 struct host_rule {
     char host[HOST_NAME + 1]; /* lower case; an address as it is written */
@@ -27,6 +30,10 @@ bool host_rule_is_loopback(const struct host_rule *rule);
 /* "HOST", "HOST:PORT", "[ADDRESS]:PORT". The host is in lower case, without a final dot and without brackets. `ret_port`: 0:
  * none is given. */
 bool host_parse(struct str text, char ret_host[HOST_NAME + 1], uint32_t *ret_port);
+
+/* The host of an http, https, ws or wss URL, as an entry of a list: with its port, if that is not 443. localhost is
+ * 127.0.0.1. False: it is no such URL. */
+bool host_of_url(struct str url, char ret_entry[HOST_ENTRY]);
 
 /* True: the host is written as an address, in any form that a resolver understands: its last part is a number. */
 bool host_is_address(const char *host);

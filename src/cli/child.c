@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "cli/child.h"
 
+#include "base/memory.h"
 #include "cli/term.h"
 
 #include <errno.h>
@@ -157,4 +158,28 @@ bool child_run(struct child *child, struct trouble *trouble) {
         return trouble_make(trouble, ERROR_INTERNAL, "%s failed.", child->words[0]);
     child->status = WEXITSTATUS(status);
     return true;
+}
+
+bool bwrap_works(char path[PATH_MAX]) {
+    char *words[] = {path,
+                     (char *)"--unshare-user-try",
+                     (char *)"--unshare-pid",
+                     (char *)"--unshare-net",
+                     (char *)"--ro-bind",
+                     (char *)"/",
+                     (char *)"/",
+                     (char *)"--dev",
+                     (char *)"/dev",
+                     (char *)"--proc",
+                     (char *)"/proc",
+                     (char *)"--",
+                     (char *)"/bin/true",
+                     NULL};
+    struct trouble trouble;
+    struct child *child = memory_new(sizeof *child);
+    child->words = words;
+    child->quiet = true;
+    bool works = child_run(child, &trouble) && child->status == 0;
+    free(child);
+    return works;
 }

@@ -10,6 +10,9 @@
 /* Looks beside this program first, then in PATH. */
 bool program_find(const char *name, char path[PATH_MAX]);
 
+/* Tries it: an installed bubblewrap may still not be allowed to create namespaces. */
+bool bwrap_works(char path[PATH_MAX]);
+
 struct child {
     char *const *words;
     const char *grows; /* a file that grows while it works; NULL: none */

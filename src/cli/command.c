@@ -197,9 +197,9 @@ static const struct command LOCAL[] = {
      .run = demo_run},
     {.words = "init",
      .group = GROUP_BEGIN,
-     .summary = "Find agents, test command, judged files and remote; write settings.",
+     .summary = "Find agents, test command, judged files, registries and remote; write settings.",
      .help =
-         "Work counts as verified once the test command succeeds on the exact commit, in a clean checkout. Without one it stays unverified. Tests, CI files and the files that they read decide what counts as verified: those of this repository that the defaults do not cover are added to verify.protect and verify.rules. Everything is shown before it is written; nothing is written into the repository.\n"
+         "Work counts as verified once the test command succeeds on the exact commit, in a clean checkout. Without one it stays unverified. Tests, CI files and the files that they read decide what counts as verified: those of this repository that the defaults do not cover are added to verify.protect and verify.rules. Registries that the repository uses are added to its hosts; those that only a lock file names are shown, and you decide. Agents that the settings already have are left as they are; others get network = model where bubblewrap works: they reach their model and these hosts. Everything is shown before it is written; nothing is written into the repository.\n"
          "Example: overseer init --yes\n"
          "Example: overseer init --test-command \"make check\"",
      FLAGS(INIT),

@@ -413,31 +413,6 @@ static void check_clock(const struct patient *patient, struct finding *f) {
         FOUND(f, GOOD, "", "the clock is synchronized");
 }
 
-/* Tries bwrap: an installed one may still not be allowed to create namespaces. */
-static bool bwrap_works(char path[PATH_MAX]) {
-    char *words[] = {path,
-                     (char *)"--unshare-user-try",
-                     (char *)"--unshare-pid",
-                     (char *)"--unshare-net",
-                     (char *)"--ro-bind",
-                     (char *)"/",
-                     (char *)"/",
-                     (char *)"--dev",
-                     (char *)"/dev",
-                     (char *)"--proc",
-                     (char *)"/proc",
-                     (char *)"--",
-                     (char *)"/bin/true",
-                     NULL};
-    struct trouble trouble;
-    struct child *child = memory_new(sizeof *child);
-    child->words = words;
-    child->quiet = true;
-    bool works = child_run(child, &trouble) && child->status == 0;
-    free(child);
-    return works;
-}
-
 static void check_sandbox(const struct patient *patient, struct finding *f) {
     char path[PATH_MAX];
     bool there = program_find("bwrap", path), works = there && bwrap_works(path);
@@ -449,7 +424,8 @@ static void check_sandbox(const struct patient *patient, struct finding *f) {
         FOUND(f, LOOK, "a kernel with Landlock adds a second layer", "runs are sandboxed by bwrap");
     else
         FOUND(f, LOOK, there ? "allow user namespaces, or see sandbox.mode" : "install bubblewrap",
-              "runs are sandboxed by %s: %s", landlock > 0 ? "landlock alone" : "none",
+              "%s, so agents ask before they use a tool: %s",
+              landlock > 0 ? "runs are sandboxed by landlock alone" : "runs have no sandbox",
               there ? "bubblewrap may not create namespaces" : "bubblewrap was not found");
 }
 

@@ -158,6 +158,12 @@ static bool pattern_is_right(struct loading *loading, const struct setting *row,
     return loading->report->count == before;
 }
 
+/* tickEvery and tick_every are the same name; an alias has other letters. */
+static bool path_ends_with(struct str path, struct str name) {
+    return path.len >= name.len &&
+           str_equal((struct str){path.at + path.len - name.len, name.len}, name);
+}
+
 /* Stores one value where its row says; `line` is the line that set it before, 0: none. */
 static void put(struct loading *loading, void *base, struct setting_found found,
                 const struct toml_value *value, uint32_t *line) {
@@ -166,6 +172,7 @@ static void put(struct loading *loading, void *base, struct setting_found found,
     const char *name = found.row->name;
     snprintf(place, sizeof place, "%s:%u:%u", loading->file, value->line, value->column);
     given_from(value, &given);
+    given.older = !path_ends_with(value->path, str_of(name));
     if (*line > 0)
         problem(loading, "%s: \"%s\" is set twice: line %u has set it already", place, name, *line);
     else if (!setting_put(base, found.row, &given, found.unit, &loading->settings->source.arena,

@@ -619,6 +619,7 @@ static void permission_read(struct acp *acp, json_t *id, const json_t *params, i
     struct drive_event *event = drive_event_add(out, DRIVE_ASKS_FOR, acp->lines.begin);
     event->ask = arena_copy(out->arena, name);
     known = turn_tool_name(&acp->turn, tool_id);
+    event->tool = true;
     event->named = turn_tool_named(&acp->turn, tool_id);
     event->text = arena_copy(
         out->arena, known.len > 0 ? known : str_cut_utf8(tool_name(acp, tool), DRIVE_TEXT));

@@ -305,7 +305,7 @@ static void ask_read(struct claude *claude, struct str id, const json_t *request
     event->text =
         arena_copy(out->arena, str_cut_utf8(drive_json_text(json_object_get(request, "tool_name")),
                                             DRIVE_TEXT));
-    event->named = true;
+    event->named = event->tool = true;
     event->detail = drive_json_dump(json_object_get(request, "input"), out->arena, DRIVE_TEXT);
     event->dispatch = claude->turn.dispatch;
 }

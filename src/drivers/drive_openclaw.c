@@ -253,7 +253,7 @@ static void ask_read(struct claw *claw, const json_t *payload, int64_t now, stru
     struct drive_event *event = drive_event_add(out, DRIVE_ASKS_FOR, claw->lines.begin);
     event->ask = arena_copy(out->arena, id);
     event->text = STR("exec");
-    event->named = true;
+    event->named = event->tool = true;
     event->detail = drive_json_dump(json_object_get(request, "command"), out->arena, DRIVE_TEXT);
     event->dispatch = claw->turn.dispatch;
 }

@@ -484,10 +484,12 @@ static void ask_hook(struct tmux *tmux, const json_t *hook, struct str text, int
                      struct drive_out *out) {
     (void)text;
     tmux->turn.active_at = now;
-    if (tmux->turn.open && !tmux->ask[0] && !tmux->turn.interrupted)
+    if (!tmux->turn.open || tmux->ask[0] || tmux->turn.interrupted)
+        return;
+    struct drive_event *event =
         ask_tell(tmux, drive_json_text(json_object_get(hook, "tool_name")),
-                 drive_json_dump(json_object_get(hook, "tool_input"), out->arena, DRIVE_TEXT), out)
-            ->named = true;
+                 drive_json_dump(json_object_get(hook, "tool_input"), out->arena, DRIVE_TEXT), out);
+    event->named = event->tool = true;
 }
 
 static bool turn_is_of(const struct tmux *tmux, const json_t *hook) {

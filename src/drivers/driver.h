@@ -74,7 +74,8 @@ struct drive_spec {
     int64_t pace;      /* simulated agent: how many times as fast its time goes, and */
     int64_t stretches; /* how much there is to do; 0: as it comes */
     bool allow_given;  /* an empty list of allowed tools counts as a list too */
-    bool ask;          /* the agent asks before it uses a tool that is not allowed by name */
+    bool ask;          /* the program asks before it uses a tool that is not allowed by name */
+    bool person;       /* a person answers that; false: the lists do, at once */
 };
 
 /* What to run. The driver builds it in the caller's arena. */
@@ -132,6 +133,8 @@ struct drive_event {
     enum drive_reason reason;
     bool
         raw; /* PROGRESS: text is the agent's raw output, its bytes up to `offset`: it may not be UTF-8, and may end anywhere */
+    bool
+        tool; /* ASKS_FOR: it wants to use a tool; false: a dialog about something else, or an unknown one */
     bool named; /* ASKS_FOR: text is the tool's own name, not a title that describes the call */
     enum tristate arrived;
     int64_t until;         /* wall time; of a simulation: the clock of its caller */

@@ -223,8 +223,9 @@ static void ask_offer(struct run *run, struct arena *arena) {
  * for the end of the turn would block the answer, so its sending ends with an error; it has to follow the answer. */
 static void asks(struct run *run, const struct drive_event *event, struct arena *arena) {
     enum drive_answer answer = DRIVE_REJECT;
-    if (ask_by_policy(&run->spec, event, &answer) || !asks_add(&run->asks, event)) {
-        ask_answer(run, event, answer, arena);
+    bool decided = ask_by_policy(&run->spec, event, &answer);
+    if (decided || !asks_add(&run->asks, event)) {
+        ask_answer(run, event, decided ? answer : DRIVE_REJECT, arena);
         return;
     }
     if (run->sending && !run->spoken && run_waits_for_yes(run))

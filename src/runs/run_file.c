@@ -38,6 +38,7 @@ static void scope_take(struct run *run, const json_t *json) {
     const json_t *allow = json_object_get(json, "allow"), *deny = json_object_get(json, "deny");
     const char *model = json_string_value(json_object_get(json, "model"));
     const char *thinking = json_string_value(json_object_get(json, "thinking"));
+    spec->person = !json_is_false(json_object_get(json, "asks"));
     if (!json_is_array(deny))
         return;
     spec->model = model ? arena_copy(&run->arena, str_of(model)) : spec->model;
@@ -61,6 +62,7 @@ bool run_file_write(const struct run *run) {
     json_object_set_new(json, "deny", texts_json(spec->deny, spec->deny_count));
     json_object_set_new(json, "model", json_stringn(spec->model.at, spec->model.len));
     json_object_set_new(json, "thinking", json_stringn(spec->thinking.at, spec->thinking.len));
+    json_object_set_new(json, "asks", json_boolean(spec->person));
     json_object_set_new(json, "group", json_string(run->group));
     json_object_set_new(json, "limits", json_string(run->limits));
     json_object_set_new(json, "orphanAfter", json_integer((json_int_t)run->orphan_after));

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Decides whether an agent may use a tool. Tools that are allowed or denied by name are answered at once, our own tools
- * are always allowed, and everything else is put before a person: one question at a time, in the order of arrival. */
+ * are always allowed, and so is every other one in a sandboxed run without lists. The rest is put before a person: one
+ * question at a time, in the order of arrival. */
 #include "runs/run.h"
 
 /* SCOPE-02: the prefixes that agents give to tools of the server that every run has. */
@@ -13,17 +14,31 @@ static bool tool_is_ours(struct str tool) {
     return false;
 }
 
-/* A title is derived from what the agent wants to do: it does not name a tool. */
+/* A question of the agent to its user, in the form of a tool. */
+static bool tool_asks_user(struct str tool) {
+    return str_equal(tool, STR("AskUserQuestion"));
+}
+
+/* Without a person, every tool gets an answer. If there are lists, a tool that gives no name is not allowed. */
+static enum drive_answer answer_alone(const struct drive_spec *spec,
+                                      const struct drive_event *event) {
+    bool unlisted = !spec->allow_given && (event->named || spec->deny_count == 0);
+    return unlisted && !(event->named && tool_asks_user(event->text)) ? DRIVE_ALLOW : DRIVE_REJECT;
+}
+
+/* Only a name that the agent itself gave is compared with the lists: a title is derived from what it wants to do. */
 bool ask_by_policy(const struct drive_spec *spec, const struct drive_event *event,
                    enum drive_answer *ret) {
-    if (!event->named)
+    bool denied = event->named && str_is_among(event->text, spec->deny, spec->deny_count);
+    bool listed = event->named && (tool_is_ours(event->text) ||
+                                   str_is_among(event->text, spec->allow, spec->allow_count));
+    if (denied || listed)
+        *ret = denied ? DRIVE_REJECT : DRIVE_ALLOW;
+    else if (event->tool && !spec->person)
+        *ret = answer_alone(spec, event);
+    else
         return false;
-    if (str_is_among(event->text, spec->deny, spec->deny_count)) {
-        *ret = DRIVE_REJECT;
-        return true;
-    }
-    *ret = DRIVE_ALLOW;
-    return tool_is_ours(event->text) || str_is_among(event->text, spec->allow, spec->allow_count);
+    return true;
 }
 
 /* ---- requests that wait for a person ---- */

@@ -82,6 +82,14 @@ static void adopted_prepare(struct run *run) {
     }
 }
 
+/* In a sandbox no person is asked. A gateway's agent is outside of ours. */
+static bool run_asks_person(const struct run *run, const struct settings *settings,
+                            const struct agent_setting *agent) {
+    bool sandboxed = run->runs->can >= SANDBOX_BWRAP && settings->sandbox.mode != SANDBOX_OFF &&
+                     !run->driver->bridged;
+    return !settings->defaults.skip_permissions && (agent->profile == PROFILE_ASK || !sandboxed);
+}
+
 bool run_prepare(struct run *run, struct str *ret_why) {
     if (agent_is_adopted(str_of(run->agent))) {
         adopted_prepare(run);
@@ -120,7 +128,7 @@ bool run_prepare(struct run *run, struct str *ret_why) {
         .allow_given = allow.count > 0,
         .deny = texts_copy(&agent->deny, arena).at,
         .deny_count = agent->deny.count,
-        .ask = agent->asks && !settings->defaults.skip_permissions};
+        .person = run_asks_person(run, settings, agent)};
     keys_take(run, agent);
     mcp_take(run);
     run->http = agent->mcp_http;

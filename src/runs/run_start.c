@@ -149,6 +149,7 @@ static void launch(struct starting *it, struct run *run) {
     run_token_lend(run);
     bool made = folders_make(run) && run_token_take(run, &why);
     run->spec.cwd = str_of(run->cwd);
+    run->spec.ask = run->spec.person || run->spec.allow_given || run->spec.deny_count > 0;
     if (!made || !run->driver->launch(&run->spec, arena, &launch, &why)) {
         start_failed(it, run, why);
         return;

@@ -125,12 +125,17 @@ class Fixture:
         sections["[[agents]]"] = {
             "id": "coder", "driver": self.agent.driver, "kind": self.agent.kind, "program": run[0], "args": run[1:],
             "keys": [*self.env, *QUIET], "base_url": self.model.url if self.agent.driver != "acp" else "", "tools": tools,
-            "asks": settings.get("asks", False), "mcp_http": "listen" in settings, "share": list(self.agent.share),
+            **({"profile": "ask"} if settings.get("asks") else {}), "mcp_http": "listen" in settings, "share": list(self.agent.share),
             **self.agent.more}
-        network = os.environ.get("OVERSEER_AGENT_NETWORK")  # whole.py --network
+        if settings.get("denied"):
+            sections["[[agents]]"]["deny"] = [self.agent.tool]
+        if self.agent.driver == "openclaw" and not settings.get("asks"):
+            sections["[defaults]"] = {"skip_permissions": True}  # a gateway's agent is not in our sandbox
+        network = settings.get("network") or os.environ.get("OVERSEER_AGENT_NETWORK")
         if network:
             sections["[[agents]]"]["network"] = network
             sections["[repo]"]["hosts"] = [urllib.parse.urlparse(self.model.url).netloc]
+        sections["[[agents]]"] = sections.pop("[[agents]]")
         return "".join(toml(section, rows) for section, rows in sections.items())
 
     # ---- requests to the daemon ----

@@ -229,6 +229,41 @@ def policy_allows(fixture):
     expect(not fixture.found(goal, type="question.asked"), "a person was asked")
 
 
+@scene("SCOPE-02", denied=True)
+def policy_denies(fixture):
+    """In the default profile, a tool that the operator denies by name is denied at once, and no person is asked."""
+    if fixture.name != "goose":
+        raise NotForIt("it enforces the list itself, or its tools have no names")
+    goal = fixture.task(f"{fixture.agent.work} ;; say then not")
+    fixture.wait("its turn is over", lambda: [row for row in fixture.events(goal) if row["rule"] in ("agent.turn-ended", "agent.failed")], 90)
+    expect(not fixture.made(), "it did it all the same")
+    expect(not fixture.found(goal, type="question.asked"), "a person was asked")
+
+
+@scene("", network="model")
+def twenty_tools(fixture):
+    """Twenty tool calls (files, shell, git, a host that may be reached and one that may not) in the default profile with network = model: no person is asked."""
+    if fixture.gateway:
+        raise NotForIt("it works at its gateway, not in Overseer's sandbox")
+    reach = "python3 -c \"import urllib.request as u; print(u.urlopen('{}', timeout=20).status)\" > {} 2>&1"
+    host = fixture.model.url.rstrip("/")
+    steps = [fixture.agent.work.replace("made.txt", f"made{n}.txt") for n in range(4)]
+    steps += [f"run mkdir -p part{n} && echo {n} > part{n}/file.txt" for n in range(4)]
+    steps += ["run git status --short > status.txt", "run git log --oneline >> status.txt", "run git add -A", "run git diff --cached --stat > stat.txt",
+              "run cat README part0/file.txt > both.txt", "run chmod +x part1/file.txt", "run rm part3/file.txt", "run uname -a > uname.txt"]
+    steps += ["run " + reach.format(host, "allowed.txt"), "run " + reach.format("https://denied.example/", "denied.txt")]
+    goal = fixture.task(" ;; ".join([*steps, fixture.agent.work, REPORT]))
+    fixture.wait_done(goal, 300)
+    called = [line for line in fixture.do("work.log", goal=goal)["lines"] if line["kind"] == "tool"]
+    expect(len(called) >= len(steps) + 1, f"it called {len(called)} tools")
+    expect(not fixture.found(goal, type="question.asked"), "a person was asked")
+    expect(fixture.landed("made3.txt") == "hello" and fixture.landed("part2/file.txt") == "2", "not all of it was done")
+    expect("HTTP Error 404" in fixture.landed("allowed.txt"), f"its model: {fixture.landed('allowed.txt')}")  # it answers, and has no such page
+    expect("403" in fixture.landed("denied.txt"), f"the other host: {fixture.landed('denied.txt')}")
+    noted = [line for place in fixture.runs() for line in (place / "denied").read_text().splitlines()]
+    expect("denied.example 443" in noted, f"denied: {noted}")
+
+
 # ---- the driver's contract ----
 
 @scene("ASSIGN-12 TICK-05")

@@ -9,6 +9,7 @@ import os
 import subprocess
 import sys
 import time
+import tomllib
 from contextlib import contextmanager
 
 from care import fixture_make, git, main, tree_of
@@ -325,6 +326,57 @@ def init_beside_others():
         told = overseer(fixture, "init", "--yes", "--test-command", "true", folder=other, fails=True)
         assert str(MOST) in told and "Nothing was changed" in told and config.read_text() == full, told
         config.write_text(added)
+    finally:
+        fixture.close()
+
+
+LOCK = """{"packages": {
+  "node_modules/a": {"resolved": "https://npm.corp.example:8443/a.tgz", "funding": {"url": "https://elsewhere.example/a"}},
+  "node_modules/b": {"resolved": "http://localhost:4873/b.tgz", "homepage": "https://elsewhere.example"},
+  "node_modules/c": {"resolved": "https://user:word@registry.npmjs.org/c.tgz"}, "node_modules/d": {"resolved": "git+ssh://git@elsewhere.example/d.git"},
+  "node_modules/e": {"resolved": "https://*.elsewhere.example/e.tgz"}, "node_modules/f": {"resolved": "http://169.254.169.254/f"}}}
+"""
+
+
+@check
+def init_lists_registries():
+    """`init` lists the usual registries and those of the tools' settings; addresses in lock files are only shown; agents get network = model; what a person set is kept."""
+    fixture = fixture_make("repositories-hosts")
+    try:
+        programs, home = fixture.folder / "programs", fixture.folder / "nobody"
+        programs.mkdir(), home.mkdir()
+        (programs / "claude").write_text("#!/bin/sh\n")
+        (programs / "claude").chmod(0o755)
+        web = repository_make(fixture.folder / "web", package_lock="")
+        (web / "package-lock.json").write_text(LOCK)
+        (web / ".npmrc").write_text("registry=http://localhost:4872/\n")
+        os.mkfifo(web / "Gemfile.lock")  # nothing waits for it
+        (web / "requirements.txt").write_text("--index-url https://pypi.corp.example/simple\n")
+        file = home / "overseer.toml"
+
+        def init():
+            done = subprocess.run([str(BUILD / "overseer"), "init", "--yes", "--test-command", "true", "--file", str(file)], cwd=web, capture_output=True,
+                                  text=True, timeout=60, env={**os.environ, "HOME": str(home), "PATH": f"{programs}:{os.environ['PATH']}"})
+            assert done.returncode == 0, done
+            return tomllib.loads(file.read_text()), done.stdout
+
+        written, told = init()
+        wanted = ["registry.npmjs.org", "pypi.org", "files.pythonhosted.org", "pypi.corp.example"]
+        assert written["repo"]["hosts"] == wanted and "elsewhere" not in file.read_text(), written["repo"]
+        assert '# "127.0.0.1:4872", "npm.corp.example:8443", "127.0.0.1:4873", "169.254.169.254:80"\n' in file.read_text(), file.read_text()
+        assert written["agents"][0]["id"] == "claude" and written["agents"][0]["network"] == "model", written["agents"]
+        assert "npm.corp.example:8443" in told, told
+        file.write_text(file.read_text().replace(json.dumps(wanted), '["mine.example"]').replace('\nnetwork = "model"', '\nnetwork = "none"\nprofile = "ask"'))
+        written, _ = init()
+        assert written["repo"]["hosts"] == ["mine.example"], file.read_text()
+        assert [(one["id"], one["network"], one["profile"]) for one in written["agents"]] == [("claude", "none", "ask")], written["agents"]
+        assert written["policy"]["allow_agents"] == ["claude"], written["policy"]
+        core = repository_make(fixture.folder / "registry")
+        (core / "Cargo.lock").write_text('[[package]]\nname = "a"\nsource = "sparse+https://crates.corp.example/index/"\n')
+        overseer(fixture, "init", "--yes", "--test-command", "true", folder=core)
+        [entry] = tomllib.loads((fixture.folder / "overseer.toml").read_text())["repos"]
+        assert entry["hosts"] == ["index.crates.io", "static.crates.io"], entry
+        assert "crates.corp.example" in (fixture.folder / "overseer.toml").read_text()
     finally:
         fixture.close()
 

@@ -232,11 +232,44 @@ static void test_the_name_in_tls(void **state) {
         }
 }
 
+static void urls_are_hosts(void **state) {
+    (void)state;
+    static const struct {
+        const char *url, *entry; /* NULL: it is none */
+    } ROWS[] = {
+        {"https://example.org/v1", "example.org"},
+        {"HTTPS://Example.ORG", "example.org"},
+        {"http://example.org?x", "example.org:80"},
+        {"wss://example.org:8443#x", "example.org:8443"},
+        {"https://user:word@example.org/", "example.org"},
+        {"https://a@b@example.org/", "example.org"},
+        {"http://localhost:4873/x", "127.0.0.1:4873"},
+        {"http://[::1]/x", "[::1]:80"},
+        {"https://[::1]:443/x", "[::1]"},
+        {"https://*.example.org/", NULL},
+        {"https://example.org:*/", NULL},
+        {"https://example.org:0/", NULL},
+        {"https:///x", NULL},
+        {"example.org/v1", NULL},
+        {"git+ssh://git@example.org/x", NULL},
+        {"https://exa mple.org/", NULL},
+        {"", NULL},
+    };
+    for (size_t i = 0; i < sizeof ROWS / sizeof *ROWS; i++) {
+        char entry[HOST_ENTRY] = "";
+        bool read = host_of_url(str_of(ROWS[i].url), entry);
+        assert_int_equal(read, ROWS[i].entry != NULL);
+        if (read)
+            assert_string_equal(entry, ROWS[i].entry);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_entries),           cmocka_unit_test(test_what_is_allowed),
-        cmocka_unit_test(test_addresses),         cmocka_unit_test(test_requests),
-        cmocka_unit_test(test_what_is_passed_on), cmocka_unit_test(test_the_name_in_tls),
+        cmocka_unit_test(urls_are_hosts),       cmocka_unit_test(test_entries),
+        cmocka_unit_test(test_what_is_allowed), cmocka_unit_test(test_addresses),
+        cmocka_unit_test(test_requests),        cmocka_unit_test(test_what_is_passed_on),
+        cmocka_unit_test(test_the_name_in_tls),
     };
     return cmocka_run_group_tests_name("proxy", tests, NULL, NULL);
 }

@@ -30,17 +30,61 @@ static void test_policy(void **state) {
         {"mcp__overseer2__x", true, PERSON},
         {"", true, PERSON},
     };
-    const struct drive_spec spec = {
-        .allow = ALLOW, .allow_count = 2, .deny = DENY, .deny_count = 1, .allow_given = true};
+    const struct drive_spec spec = {.allow = ALLOW,
+                                    .allow_count = 2,
+                                    .deny = DENY,
+                                    .deny_count = 1,
+                                    .allow_given = true,
+                                    .person = true};
     (void)state;
     for (size_t i = 0; i < count_of(ROWS); i++) {
         struct drive_event event = {
             .kind = DRIVE_ASKS_FOR, .text = str_of(ROWS[i].tool), .named = ROWS[i].named};
         enum drive_answer answer = DRIVE_CANCEL;
+        event.tool = true;
+        bool decided = ask_by_policy(&spec, &event, &answer);
+        assert_int_equal(decided ? (int)answer : PERSON, ROWS[i].answer);
+        assert_true(decided || answer == DRIVE_CANCEL); /* nothing is decided silently */
+    }
+    proof_passed("unit", "ask policy", "SCOPE-02 TEST-15");
+}
+
+/* Without a person each request for a tool has an answer at once; a dialog about something else has none. */
+static void test_without_a_person(void **state) {
+    static const struct str ALLOW[] = {STR("Write")}, DENY[] = {STR("Bash")};
+    static const struct {
+        const char *tool;
+        bool named, allow, deny,
+            dialog; /* allow, deny: there is a list; dialog: it is not about a tool */
+        int answer;
+    } ROWS[] = {
+        {"Edit", true, false, false, false, DRIVE_ALLOW},
+        {"drop the table", false, false, false, false, DRIVE_ALLOW},
+        {"Write", true, true, false, false, DRIVE_ALLOW},
+        {"Edit", true, true, false, false, DRIVE_REJECT},
+        {"overseer__goal_report", true, true, false, false, DRIVE_ALLOW},
+        {"write it", false, true, false, false, DRIVE_REJECT},
+        {"Edit", true, false, true, false, DRIVE_ALLOW},
+        {"Bash", true, false, true, false, DRIVE_REJECT},
+        {"run it", false, false, true, false, DRIVE_REJECT}, /* it may be the denied one */
+        {"AskUserQuestion", true, false, false, false, DRIVE_REJECT},
+        {"Use extra usage?", false, false, false, true, PERSON},
+    };
+    (void)state;
+    for (size_t i = 0; i < count_of(ROWS); i++) {
+        struct drive_spec spec = {.allow = ALLOW,
+                                  .allow_count = ROWS[i].allow,
+                                  .allow_given = ROWS[i].allow,
+                                  .deny = DENY,
+                                  .deny_count = ROWS[i].deny};
+        struct drive_event event = {.kind = DRIVE_ASKS_FOR,
+                                    .text = str_of(ROWS[i].tool),
+                                    .named = ROWS[i].named,
+                                    .tool = !ROWS[i].dialog};
+        enum drive_answer answer = DRIVE_CANCEL;
         bool decided = ask_by_policy(&spec, &event, &answer);
         assert_int_equal(decided ? (int)answer : PERSON, ROWS[i].answer);
     }
-    proof_passed("unit", "ask policy", "SCOPE-02 TEST-15");
 }
 
 static void test_in_order(void **state) {
@@ -65,6 +109,7 @@ static void test_in_order(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_policy),
+                                       cmocka_unit_test(test_without_a_person),
                                        cmocka_unit_test(test_in_order)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

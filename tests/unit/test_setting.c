@@ -169,6 +169,25 @@ static void test_repositories_inherit(void **state) {
     check(inherited == 12, "%u rows are inherited", inherited);
 }
 
+/* A flag of older files that is a choice now. */
+static void test_a_flag_became_a_choice(void **state) {
+    (void)state;
+    static const struct {
+        const char *line;
+        uint32_t profile;
+    } CASES[] = {{"", PROFILE_SANDBOXED},
+                 {"profile = \"ask\"\n", PROFILE_ASK},
+                 {"asks = true\n", PROFILE_ASK},
+                 {"asks = false\n", PROFILE_SANDBOXED}};
+    for (size_t i = 0; i < count_of(CASES); i++) {
+        char text[128];
+        snprintf(text, sizeof text, "[[agents]]\nid = \"a\"\n%s", CASES[i].line);
+        struct settings *settings = load(text, &ALONE);
+        check(settings->lists.agents[0].profile == CASES[i].profile, "%s", CASES[i].line);
+        config_free(settings);
+    }
+}
+
 static void test_authors(void **state) {
     (void)state;
     static const char *const RIGHT[] = {"", "Ana Diaz <ana@example.org>", "CORP\\ana \"A\" <a>",
@@ -544,6 +563,7 @@ int main(void) {
         cmocka_unit_test(test_defaults),
         cmocka_unit_test(test_repositories_inherit),
         cmocka_unit_test(test_rows),
+        cmocka_unit_test(test_a_flag_became_a_choice),
         cmocka_unit_test(test_authors),
         cmocka_unit_test(test_shown_is_written),
         cmocka_unit_test(test_absent),

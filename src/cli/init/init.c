@@ -12,6 +12,7 @@
 #include "cli/run.h"
 #include "cli/term.h"
 #include "config/config.h"
+#include "model/setting/model_hosts.h"
 
 #include <errno.h>
 #include <glob.h>
@@ -53,10 +54,8 @@ static const struct {
 /* ---- finding ---- */
 
 static bool file_has(const char *folder, const char *name, const char *text) {
-    char path[PATH_MAX];
     static char content[READ_MOST + 2];
-    snprintf(path, sizeof path, "%s/%s", folder, name);
-    FILE *file = fopen(path, "re");
+    FILE *file = regular_open(folder, name);
     if (!file)
         return false;
     content[0] = '\n'; /* so that "\ncheck:" also matches the first line */
@@ -206,6 +205,7 @@ static bool old_settle(struct typed *typed, struct init *init) {
     if (folder_is(old->repo.path, init->folder)) {
         command_keep(init, old);
         judged_keep(&init->judged, old, &init->arena);
+        hosts_keep(&init->hosts, &old->repo.hosts, &init->arena);
     }
     bool fits = repository_settle(typed, init, old);
     config_free(old);
@@ -218,6 +218,7 @@ static bool command_settle(struct typed *typed, struct init *init) {
     if (!old_settle(typed, init))
         return false;
     judged_find(&init->judged, init->folder, &init->arena);
+    hosts_find(&init->hosts, init->folder, &init->arena);
     if (given) {
         init->from = NULL;
         if (strlen(given) >= sizeof init->command)
@@ -239,6 +240,20 @@ static bool command_settle(struct typed *typed, struct init *init) {
 
 /* ---- writing ---- */
 
+/* Where the operator chooses the provider, a key shows that it is one of the usual ones. */
+static bool model_is_known(const struct agent_known *agent) {
+    const struct model_hosts *usual = model_hosts(str_of(agent->kind));
+    bool known = usual && usual->fixed;
+    for (size_t i = 0; usual && i < AGENT_KEYS && agent->keys[i]; i++)
+        known = known || getenv(agent->keys[i]);
+    return known;
+}
+
+static bool network_is_listed(const struct agent_known *agent) {
+    char path[PATH_MAX];
+    return model_is_known(agent) && program_find("bwrap", path) && bwrap_works(path);
+}
+
 static void agent_write(FILE *file, const struct agent_known *agent, const char *path) {
     fprintf(file, "\n[[agents]] # %s\nid = \"%s\"\nkind = \"%s\"\n", agent->title, agent->name,
             agent->kind);
@@ -251,14 +266,24 @@ static void agent_write(FILE *file, const struct agent_known *agent, const char 
         if (getenv(agent->keys[i]))
             fprintf(file, "%s\"%s\"", shown++ ? ", " : "", agent->keys[i]);
     fprintf(file, "]\n");
+    if (network_is_listed(agent))
+        fprintf(file, "# It reaches its model and the hosts of the repository. all: everything\n"
+                      "network = \"model\"\n");
 }
 
-/* Writes each agent whose program is in PATH: as a row of the file, or as a name in a list. */
-static size_t agents_write(FILE *file, bool names) {
+/* The existing file, or the one that was set aside for the new one. */
+static const char *old_file(const struct init *init) {
+    return *init->before ? init->before : init->file;
+}
+
+/* Writes each agent whose program is in PATH and that the old file does not have: as a row of the file, or as a name in a
+ * list. */
+static size_t agents_write(FILE *file, const struct init *init, bool names) {
     char path[PATH_MAX];
     size_t count = 0;
     for (size_t i = 0; i < AGENTS_KNOWN_COUNT; i++) {
-        if (!agent_program(&AGENTS_KNOWN[i], path))
+        if (!agent_program(&AGENTS_KNOWN[i], path) ||
+            init_has_agent(old_file(init), AGENTS_KNOWN[i].name))
             continue;
         if (names)
             fprintf(file, "%s\"%s\"", count ? ", " : "", AGENTS_KNOWN[i].name);
@@ -285,16 +310,15 @@ static void block_keep(void *with, const char *id, const char *text) {
     it->any = it->any || !it->names || *id;
 }
 
-/* Keeps parts of the existing file, or of the file that was set aside for the new one. */
 static void old_keep(FILE *file, const struct init *init, bool names, bool any) {
     struct keeping it = {.file = file, .names = names, .any = any};
-    init_keep(*init->before ? init->before : init->file, block_keep, &it);
+    init_keep(old_file(init), block_keep, &it);
 }
 
 static void verify_write(FILE *file, const struct init *init) {
     fprintf(
         file,
-        "\n\n[verify]\n"
+        "\n[verify]\n"
         "# Work counts as verified once this succeeds on the exact commit, in a clean checkout.\n"
         "%scommand = ",
         *init->command ? "" : "# ");
@@ -315,6 +339,8 @@ static void repo_write(FILE *file, const struct init *init) {
     toml_text(file, init->folder);
     fprintf(file, "\ndefault_branch = ");
     toml_text(file, *init->branch ? init->branch : "main");
+    fprintf(file, "\n");
+    hosts_write(file, init);
     verify_write(file, init);
     fprintf(file, "\n[landing]\n# pr, branch, rebase, squash, merge or none\nhow = \"%s\"\n",
             remote_is_forge(init) ? "pr" : "branch");
@@ -340,10 +366,10 @@ static void content_write(FILE *file, const struct init *init) {
         "verify_by_person = true\n\n"
         "[policy]\n"
         "allow_agents = [");
-    old_keep(file, init, true, agents_write(file, true) > 0);
+    old_keep(file, init, true, agents_write(file, init, true) > 0);
     fprintf(file, "]\nallow_cross_agent = true\n\n");
     repo_write(file, init);
-    if (agents_write(file, false) == 0)
+    if (agents_write(file, init, false) == 0 && !init_has_agent(old_file(init), NULL))
         fprintf(file, "\n"
                       "# No known agent program is in PATH. Once one is: overseer init --yes\n"
                       "# A program of your own: driver = \"command\", see overseer.toml(5).\n"
@@ -424,20 +450,35 @@ static json_t *judged_json(const struct judged_list *list) {
     return all;
 }
 
+static void hosts_tell(const char *what, const struct host_list *list) {
+    for (uint32_t i = 0; i < list->count; i++)
+        printf("%s%.*s", i ? ", " : what, STR_ARG(list->at[i]));
+    if (list->count > 0)
+        printf("\n");
+}
+
+static json_t *hosts_json(const struct host_list *list) {
+    json_t *all = json_array();
+    for (uint32_t i = 0; i < list->count; i++)
+        json_array_append_new(all, json_stringn(list->at[i].at, list->at[i].len));
+    return all;
+}
+
 static void words_tell(const struct init *init, bool reloaded) {
     char agent[AGENT_NAME];
     bool any = agent_first(agent);
     printf("%s: %s\n", *init->name ? "Added to" : "Written", init->file);
     if (*init->before)
-        printf(
-            "  the old one %s\n"
-            "  kept of it  agents of your own, and all but [supervision] [policy] [repo] [landing]\n",
-            init->before);
+        printf("  the old one %s\n"
+               "  kept of it  its agents, and all but [supervision] [policy] [repo] [landing]\n",
+               init->before);
     printf("  repository  %s%s%s\n", init->folder, *init->name ? ", named " : "", init->name);
     printf("  verified by %s\n",
            *init->command ? init->command : "nothing yet: work stays unverified");
     judged_tell("  judged by   the usual tests, and ", &init->judged.protect);
     judged_tell("  asked about the usual CI, and ", &init->judged.rules);
+    hosts_tell("  registries  ", &init->hosts.taken);
+    hosts_tell("  not listed  ", &init->hosts.offered);
     printf("  lands as    %s\n",
            remote_is_forge(init)
                ? "a branch; a pull request once landing.forge is set (overseer.toml(5))"
@@ -463,11 +504,12 @@ static int init_tell(struct typed *typed, const struct init *init) {
         return 0;
     }
     json_t *json = json_pack(
-        "{s:s, s:s?, s:s?, s:s, s:s?, s:s, s:s, s:o, s:b, s:o, s:o}", "file", init->file, "command",
-        *init->command ? init->command : NULL, "found", init->from, "repository", init->folder,
-        "name", *init->name ? init->name : NULL, "remote", init->remote, "landing",
+        "{s:s, s:s?, s:s?, s:s, s:s?, s:s, s:s, s:o, s:b, s:o, s:o, s:o, s:o}", "file", init->file,
+        "command", *init->command ? init->command : NULL, "found", init->from, "repository",
+        init->folder, "name", *init->name ? init->name : NULL, "remote", init->remote, "landing",
         remote_is_forge(init) ? "pr" : "branch", "agents", agents_json(), "reloaded", reloaded,
-        "protect", judged_json(&init->judged.protect), "rules", judged_json(&init->judged.rules));
+        "protect", judged_json(&init->judged.protect), "rules", judged_json(&init->judged.rules),
+        "hosts", hosts_json(&init->hosts.taken), "hostsOffered", hosts_json(&init->hosts.offered));
     json_dumpf(json, stdout, JSON_INDENT(2));
     printf("\n");
     json_decref(json);

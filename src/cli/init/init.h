@@ -3,6 +3,7 @@
 #pragma once
 
 #include "cli/command.h"
+#include "cli/init/init_hosts.h"
 #include "cli/init/init_protected.h"
 #include "model/setting/setting.h"
 
@@ -20,7 +21,8 @@ struct init {
     char before[PATH_MAX + 16];  /* where the old file is; empty: there was none */
     char name[LIMIT_AGENT + 1];  /* for an entry of [[repos]]; empty: the file is written anew */
     struct judged judged;
-    struct arena arena; /* memory of judged */
+    struct hosts_found hosts;
+    struct arena arena; /* memory of judged and hosts */
 };
 
 /* ---- init_write.c ---- */
@@ -29,6 +31,7 @@ bool folder_is(struct str path,
 bool remote_is_forge(const struct init *init);
 void toml_text(FILE *file, const char *text);
 void author_write(FILE *file, const struct init *init, const char *key); /* nothing without one */
+void hosts_write(FILE *file, const struct init *init);                   /* nothing without one */
 void judged_write(FILE *file, const char *note, const char *key, const struct judged_list *list);
 /* Names the repository if the settings have others and not this one. False: they have it already, under [[repos]]. */
 bool repository_settle(struct typed *typed, struct init *init, const struct settings *old);

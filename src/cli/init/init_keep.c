@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Keeps parts of an older file when the settings are written anew: every section that init does not write itself,
- * unchanged, and every agent that init did not find. */
+ * unchanged, and every agent: a person may have restricted it. */
 #include "cli/init/init_keep.h"
-
-#include "cli/agent_list.h"
 
 #include <ctype.h>
 #include <limits.h>
@@ -41,20 +39,12 @@ static void header_take(struct block *block, const char *line) {
     snprintf(block->header, sizeof block->header, "%.*s", (int)length, at);
 }
 
-static bool agent_is_found(const char *id) {
-    char path[PATH_MAX];
-    for (size_t i = 0; i < AGENTS_KNOWN_COUNT; i++)
-        if (strcmp(AGENTS_KNOWN[i].name, id) == 0)
-            return agent_program(&AGENTS_KNOWN[i], path);
-    return false;
-}
-
 static bool is_kept(const struct block *block) {
     for (size_t i = 0; i < count_of(WRITTEN); i++)
         if (strcmp(block->header, WRITTEN[i]) == 0)
             return false;
     if (strcmp(block->header, "[[agents]]") == 0)
-        return block->id[0] && !agent_is_found(block->id);
+        return block->id[0] != 0;
     return block->header[0] != 0;
 }
 
@@ -92,4 +82,21 @@ void init_keep(const char *path, kept_block *each, void *with) {
     block_end(&block, each, with);
     free(line);
     fclose(old);
+}
+
+struct looking {
+    const char *id;
+    bool found;
+};
+
+static void agent_look(void *with, const char *id, const char *text) {
+    struct looking *it = with;
+    bool is_agent = strncmp(text + strspn(text, " \t"), "[[agents]]", 10) == 0;
+    it->found = it->found || (is_agent && (!it->id || strcmp(it->id, id) == 0));
+}
+
+bool init_has_agent(const char *path, const char *id) {
+    struct looking it = {.id = id};
+    init_keep(path, agent_look, &it);
+    return it.found;
 }

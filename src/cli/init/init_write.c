@@ -98,14 +98,41 @@ void author_write(FILE *file, const struct init *init, const char *key) {
     fprintf(file, "\n");
 }
 
+static void list_write(FILE *file, const struct host_list *list) {
+    char text[LIMIT_LINE + 1];
+    for (uint32_t i = 0; i < list->count; i++) {
+        snprintf(text, sizeof text, "%.*s", STR_ARG(list->at[i]));
+        fprintf(file, "%s", i ? ", " : "");
+        toml_text(file, text);
+    }
+}
+
+void hosts_write(FILE *file, const struct init *init) {
+    const struct hosts_found *hosts = &init->hosts;
+    if (hosts->taken.count > 0) {
+        fprintf(
+            file,
+            "# Registries: what checks, and runs with network = \"model\", reach besides the model.\nhosts = [");
+        list_write(file, &hosts->taken);
+        fprintf(file, "]\n");
+    }
+    if (hosts->offered.count > 0) {
+        fprintf(file, "# Lock files name these, too. Add to hosts what you trust:\n# ");
+        list_write(file, &hosts->offered);
+        fprintf(file, "\n");
+    }
+}
+
 void repository_show(FILE *file, const struct init *init) {
     fprintf(file, "\n[[repos]]\nname = \"%s\"\npath = ", init->name);
     toml_text(file, init->folder);
     fprintf(file, "\ndefault_branch = ");
     toml_text(file, *init->branch ? init->branch : "main");
+    fprintf(file, "\n");
+    hosts_write(file, init);
     fprintf(
         file,
-        "\n# Work counts as verified once this succeeds on the exact commit, in a clean checkout.\n"
+        "# Work counts as verified once this succeeds on the exact commit, in a clean checkout.\n"
         "%sverify.command = ",
         *init->command ? "" : "# ");
     toml_text(file, *init->command ? init->command : "make check");

@@ -259,6 +259,10 @@ static void reports_put(struct writer *to, const struct node_text *task) {
                 "\nwarnings:\n- <what somebody should look at>\n" WORDS_REPORT_ENDS));
 }
 
+static const struct str NOT_TO_WAIT = STR(
+    "\nDo not wait for a person. Where there is a choice, choose what can be undone, say in your report what you chose, and go on. Ask "
+    "only about what cannot be undone. What is denied, such as a host, stays denied: go on without it, or say what you need.");
+
 static void words_task(struct writer *to, const struct words_about *about) {
     say(to,
         arena_format(to->arena, "Overseer gives you %.*s.", STR_ARG(about_text(about, to->arena))));
@@ -269,6 +273,7 @@ static void words_task(struct writer *to, const struct words_about *about) {
         handoff_put(to, about->handoff);
     if (about->task)
         reports_put(to, about->task);
+    say(to, NOT_TO_WAIT);
     say(to,
         STR("\nWhen something has changed, when you are stuck and when you are done, end your reply with this block. Say done "
             "only when it is, with evidence: it is checked."));

@@ -148,8 +148,11 @@ static bool put_span(struct putting *p) {
 }
 
 static bool put_choice(struct putting *p) {
-    uint32_t value;
-    if (p->given->type != SETTING_TEXT || !names_find(p->row->names, p->given->text, &value))
+    uint32_t value = p->given->flag;
+    bool older =
+        p->given->type == SETTING_FLAG && p->given->older && (p->row->flags & SETTING_WAS_FLAG);
+    if (!older &&
+        (p->given->type != SETTING_TEXT || !names_find(p->row->names, p->given->text, &value)))
         return choice_refuse(p);
     *(uint32_t *)p->at = value;
     return true;

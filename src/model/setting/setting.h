@@ -30,6 +30,8 @@ struct origin_place {
 enum { SETTING_ROOM = 160 }; /* larger than the number of rows */
 
 enum sandbox_mode { SANDBOX_PREFER, SANDBOX_REQUIRE, SANDBOX_OFF, SANDBOX_MODES };
+/* What an agent may do without asking: everything inside its sandbox, or nothing that is not in its list. */
+enum agent_profile { PROFILE_SANDBOXED, PROFILE_ASK, PROFILES };
 enum agent_network { NETWORK_ALL, NETWORK_MODEL, NETWORK_LOOPBACK, NETWORK_NONE, NETWORK_KINDS };
 /* Network of set-up, hook and check: that of the agent they run for, or one of the above. */
 enum { CHECK_NETWORK_AGENT, CHECK_NETWORK_KINDS = NETWORK_KINDS + 1 };
@@ -66,7 +68,8 @@ struct agent_setting { /* CONFIG-17 */
     struct texts args, deny, keys; /* keys: environment variables that it needs */
     struct texts share;            /* files of the operator's HOME that are visible in its own */
     struct agent_token token;
-    bool asks, mcp_http;
+    uint32_t profile; /* enum agent_profile */
+    bool mcp_http;
     uint32_t network; /* enum agent_network */
     struct agent_limits limits;
 };
@@ -228,7 +231,9 @@ enum {
     SETTING_HIDDEN = 4,   /* never shown */
     SETTING_PATH = 8,     /* a leading ~/ is the home folder */
     SETTING_PATTERN = 16, /* of a secret: see secret.h */
-    SETTING_OWN = 32      /* of one repository alone: an entry of [[repos]] does not inherit it */
+    SETTING_OWN = 32,     /* of one repository alone: an entry of [[repos]] does not inherit it */
+    SETTING_WAS_FLAG =
+        64 /* a choice; older files have false for its first value, true for its second */
 };
 
 struct setting {
@@ -315,6 +320,7 @@ struct given { /* a value as written */
     int64_t number;
     double real;
     bool flag;
+    bool older; /* under another name than that of the row */
     struct texts texts;
 };
 

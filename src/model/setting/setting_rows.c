@@ -12,6 +12,8 @@ static const char *const LANDING[LANDINGS] = {"pr", "merge", "branch", "rebase",
 const struct names LANDING_NAMES = NAMES_OF(LANDING);
 static const char *const SANDBOX[SANDBOX_MODES] = {"prefer", "require", "off"};
 static const struct names SANDBOX_NAMES = NAMES_OF(SANDBOX);
+static const char *const PROFILE[PROFILES] = {"sandboxed", "ask"};
+static const struct names PROFILE_NAMES = NAMES_OF(PROFILE);
 static const char *const NETWORK[NETWORK_KINDS] = {"all", "model", "loopback", "none"};
 static const struct names NETWORK_NAMES = NAMES_OF(NETWORK);
 static const char *const CHECK_NETWORK[CHECK_NETWORK_KINDS] = {"agent", "all", "model", "loopback",
@@ -174,8 +176,9 @@ const struct setting SETTINGS[] = {
          "retain_records", "how long records are kept, in whole days; milestones stay"),
 
     TEXT("defaults.model", defaults.model, "", P, "auto.model", "model of agents that set none"),
-    FLAG("defaults.skip_permissions", defaults.skip_permissions, "false", P,
-         "auto.skip_permissions", "whether agents use tools without asking for permission"),
+    FLAG(
+        "defaults.skip_permissions", defaults.skip_permissions, "false", P, "auto.skip_permissions",
+        "whether agents use tools without asking for permission, whatever their profile and sandbox"),
     LIST("defaults.allowed_tools", defaults.allowed_tools, "", P, "auto.allowed_tools",
          "tools that agents may use without asking"),
     TEXT(
@@ -325,8 +328,9 @@ static const struct setting AGENT_SETTINGS[] = {
          "URL of its model provider, for openclaw of its gateway; empty: the program's default"),
     TEXT("thinking", thinking, "", P, "", "reasoning effort, in the agent's own terms"),
     LIST("deny", deny, "", P, "", "tools that it may not use, in the agent's own names"),
-    FLAG("asks", asks, "true", P, "",
-         "whether it asks before it uses a tool that is not in its list; a person answers"),
+    CHOICE(
+        "profile", profile, "sandboxed", PROFILE_NAMES, P | SETTING_WAS_FLAG, "asks",
+        "sandboxed: it uses tools without asking, inside its sandbox, which has to be bubblewrap: without one it asks; ask: a person answers before it uses a tool that is not in its list"),
     FLAG(
         "mcp_http", mcp_http, "false", 0, "",
         "whether it uses Overseer's tools over HTTP at server.listen instead of through `overseer mcp`"),

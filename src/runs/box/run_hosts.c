@@ -1,22 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The hosts that a run with network = model may reach: those of its model, and those of its repository. */
 #include "base/host_rule.h"
+#include "model/setting/model_hosts.h"
 #include "runs/run.h"
 
-#include <strings.h>
-
-/* Where the programs send their requests, unless base_url says otherwise. None of them for telemetry or updates. */
-static const struct {
-    const char *kind;
-    const char *hosts[5];
-} MODELS[] = {
-    {"claude", {"api.anthropic.com"}},
-    {"codex", {"api.openai.com", "chatgpt.com"}},
-    {"gemini", {"generativelanguage.googleapis.com", "cloudcode-pa.googleapis.com"}},
-    {"qwen", {"dashscope.aliyuncs.com", "dashscope-intl.aliyuncs.com", "portal.qwen.ai"}},
-    {"opencode", {"opencode.ai", "models.dev", "api.anthropic.com", "api.openai.com"}},
-    {"goose", {"api.anthropic.com", "api.openai.com"}},
-};
+#include <stdlib.h>
+#include <string.h>
 
 struct hosts {
     struct str *at;
@@ -30,32 +19,38 @@ static void host_add(struct hosts *hosts, struct str host) {
         hosts->at[hosts->count++] = host;
 }
 
-/* "https://HOST[:PORT]/…" as an entry of the list, without a name and password in front of the host. */
-static struct str host_of_url(struct str url, struct arena *arena) {
-    char *text = arena_cstr(arena, url), *host = strstr(text, "://");
-    if (!host)
-        return url;
-    bool plain = strncasecmp(text, "http:", 5) == 0 || strncasecmp(text, "ws:", 3) == 0;
-    host += 3;
-    host[strcspn(host, "/?#")] = 0;
-    char *user = strrchr(host, '@');
-    host = user ? user + 1 : host;
-    const char *bracket = strchr(host, ']');
-    bool has_port = strchr(bracket ? bracket : host, ':') != NULL;
-    bool here = strncasecmp(host, "localhost", 9) == 0 && (host[9] == 0 || host[9] == ':');
-    return arena_format(arena, "%s%s%s", here ? "127.0.0.1" : "", here ? host + 9 : host,
-                        has_port ? ""
-                        : plain  ? ":80"
-                                 : ":443");
+/* False: it is no URL, and `ret_why` says whose. */
+static bool url_add(struct hosts *hosts, struct str url, const char *whose, struct arena *arena,
+                    struct str *ret_why) {
+    char entry[HOST_ENTRY];
+    bool read = host_of_url(url, entry);
+    if (read)
+        host_add(hosts, arena_copy(arena, str_of(entry)));
+    else
+        *ret_why = arena_format(arena, "%s is no URL of a host that it may reach", whose);
+    return read;
 }
 
-static void model_add(struct hosts *hosts, const struct agent_setting *agent, struct arena *arena) {
-    struct str kind = agent->kind.len ? agent->kind : agent->id;
+/* The address of its model may be in the environment, as a variable that it gets. */
+static bool key_add(struct hosts *hosts, struct str key, struct arena *arena, struct str *ret_why) {
+    const struct str end = STR("_BASE_URL");
+    const char *name = arena_cstr(arena, key);
+    bool is_address = key.len > end.len && strcmp(name + key.len - end.len, end.at) == 0;
+    const char *value = is_address ? getenv(name) : NULL;
+    return !value || !*value || url_add(hosts, str_of(value), name, arena, ret_why);
+}
+
+static bool model_add(struct hosts *hosts, const struct agent_setting *agent, struct arena *arena,
+                      struct str *ret_why) {
+    const struct model_hosts *usual = model_hosts(agent->kind.len ? agent->kind : agent->id);
+    bool good = true;
     if (agent->base_url.len)
-        host_add(hosts, host_of_url(agent->base_url, arena));
-    for (size_t i = 0; i < count_of(MODELS) && !agent->base_url.len; i++)
-        for (size_t n = 0; str_equal(kind, str_of(MODELS[i].kind)) && MODELS[i].hosts[n]; n++)
-            host_add(hosts, str_of(MODELS[i].hosts[n]));
+        good = url_add(hosts, agent->base_url, "base_url", arena, ret_why);
+    for (size_t i = 0; i < MODEL_HOSTS && usual && !agent->base_url.len && usual->hosts[i]; i++)
+        host_add(hosts, str_of(usual->hosts[i]));
+    for (uint32_t i = 0; i < agent->keys.count && good; i++)
+        good = key_add(hosts, agent->keys.at[i], arena, ret_why);
+    return good;
 }
 
 /* A port that no listed address of the loopback has. */
@@ -77,8 +72,8 @@ bool run_hosts(const struct settings *settings, const struct agent_setting *agen
     struct hosts hosts = {.at = arena_new(arena, struct str, SANDBOX_HOSTS)};
     struct repo_setting repo = {0};
     struct host_rule rule;
-    if (agent)
-        model_add(&hosts, agent, arena);
+    if (agent && !model_add(&hosts, agent, arena, ret_why))
+        return false;
     if (settings_repository(settings, repository, &repo))
         for (uint32_t i = 0; i < repo.hosts.count; i++)
             host_add(&hosts, arena_copy(arena, repo.hosts.at[i]));

@@ -170,6 +170,13 @@ static bool box_is_enough(struct run_table *runs, const struct sandbox_spec *spe
     return true;
 }
 
+/* The settings may have changed since it was decided that no person is asked: run_prepare(). */
+static bool box_suits(const struct run *run, const struct sandbox_spec *spec,
+                      const struct settings *settings, struct str *ret_why) {
+    *ret_why = STR("it was to start without asking a person, and has no sandbox now");
+    return run->spec.person || settings->defaults.skip_permissions || spec->kind >= SANDBOX_BWRAP;
+}
+
 static bool box_make(struct sandbox_spec *spec, struct arena *arena, struct sandbox_made *ret,
                      struct str *ret_why) {
     if (spec->kind == SANDBOX_NONE && !spec->memory && !spec->cpu && !spec->file_size) {
@@ -218,7 +225,7 @@ bool run_box(struct run *run, struct arena *arena, struct sandbox_made *ret, str
                 proxy_set(spec, settings, agent, run->repository,
                           arena_format(arena, "%s/", run->dir), arena, ret_why) &&
                 box_is_enough(run->runs, spec, settings, arena, ret_why) &&
-                box_make(spec, arena, ret, ret_why);
+                box_suits(run, spec, settings, ret_why) && box_make(spec, arena, ret, ret_why);
     run->box = spec->kind;
     run->proxy_port = spec->proxy.port;
     if (run->box == SANDBOX_LANDLOCK) /* its TMPDIR */

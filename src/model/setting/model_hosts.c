@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "model/setting/model_hosts.h"
+
+#include "base/must.h"
+
+/* Unless base_url says otherwise. None of them is for telemetry or updates. */
+static const struct model_hosts ROWS[] = {
+    {"claude claude-agent-acp", true, {"api.anthropic.com"}},
+    {"codex codex-acp", true, {"api.openai.com", "chatgpt.com"}},
+    {"gemini", true, {"generativelanguage.googleapis.com", "cloudcode-pa.googleapis.com"}},
+    {"qwen", true, {"dashscope.aliyuncs.com", "dashscope-intl.aliyuncs.com", "portal.qwen.ai"}},
+    {"opencode", false, {"opencode.ai", "models.dev", "api.anthropic.com", "api.openai.com"}},
+    {"goose", false, {"api.anthropic.com", "api.openai.com"}},
+};
+
+static bool has_word(const char *list, struct str word) {
+    for (struct str rest = str_of(list); rest.len > 0;) {
+        size_t len = 0;
+        while (len < rest.len && rest.at[len] != ' ')
+            len++;
+        if (str_equal((struct str){rest.at, len}, word))
+            return true;
+        len += len < rest.len;
+        rest = (struct str){rest.at + len, rest.len - len};
+    }
+    return false;
+}
+
+const struct model_hosts *model_hosts(struct str kind) {
+    for (size_t i = 0; i < count_of(ROWS); i++)
+        if (has_word(ROWS[i].kinds, kind))
+            return &ROWS[i];
+    return NULL;
+}
