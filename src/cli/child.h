@@ -10,7 +10,7 @@
 /* Looks beside this program first, then in PATH. */
 bool program_find(const char *name, char path[PATH_MAX]);
 
-/* Tries it: an installed bubblewrap may still not be allowed to create namespaces. */
+/* Tries it, as the daemon does: an installed bubblewrap may still not be allowed to create namespaces. */
 bool bwrap_works(char path[PATH_MAX]);
 
 struct child {

@@ -158,7 +158,7 @@ static bool pattern_is_right(struct loading *loading, const struct setting *row,
     return loading->report->count == before;
 }
 
-/* tickEvery and tick_every are the same name; an alias has other letters. */
+/* True: it is written under its own name, not under that of an older file. */
 static bool path_ends_with(struct str path, struct str name) {
     return path.len >= name.len &&
            str_equal((struct str){path.at + path.len - name.len, name.len}, name);

@@ -282,19 +282,23 @@ static int host_connect(const char *host, uint32_t port, bool listed_address, co
 
 /* ---- one connection ---- */
 
+/* Reads what comes next, behind the first `len` bytes. False: nothing came until `end`, or there is no room. */
+static bool more_read(int client, char *bytes, size_t room, size_t *len, int64_t end) {
+    struct pollfd polled = {.fd = client, .events = POLLIN};
+    int comes;
+    do {
+        int64_t left = end - now_ms();
+        comes = poll(&polled, 1, left > 0 ? (int)left : 0);
+    } while (comes < 0 && errno == EINTR);
+    ssize_t got = comes > 0 && *len < room ? read(client, bytes + *len, room - *len) : 0;
+    *len += got > 0 ? (size_t)got : 0;
+    return got > 0;
+}
+
 /* Reads up to the empty line, and perhaps more. 0: none came in time, or it is too long. */
 static size_t head_read(int client, char *head, size_t room, size_t *ret_len) {
     int64_t end = now_ms() + HEAD_SECONDS * 1000;
-    struct pollfd polled = {.fd = client, .events = POLLIN};
-    while (*ret_len < room) {
-        int64_t left = end - now_ms();
-        int comes = poll(&polled, 1, left > 0 ? (int)left : 0);
-        if (comes < 0 && errno == EINTR)
-            continue;
-        ssize_t got = comes > 0 ? read(client, head + *ret_len, room - *ret_len) : 0;
-        if (got <= 0)
-            return 0;
-        *ret_len += (size_t)got;
+    while (more_read(client, head, room, ret_len, end)) {
         const char *end_of_head = memmem(head, *ret_len, "\r\n\r\n", 4);
         if (end_of_head)
             return (size_t)(end_of_head - head) + 4;
@@ -325,19 +329,11 @@ static const struct host_rule *rule_find(const struct proxy *proxy,
 static bool name_is_kept(const struct proxy *proxy, const struct proxy_request *request, int client,
                          char *bytes, size_t room, size_t *len) {
     char name[HOST_NAME + 1];
-    struct pollfd polled = {.fd = client, .events = POLLIN};
     int64_t end = now_ms() + HALF_SECONDS * 1000;
     enum tls_seen seen;
-    while ((seen = tls_name_read(bytes, *len, name)) == TLS_MORE && *len < room) {
-        int64_t left = end - now_ms();
-        int comes = poll(&polled, 1, left > 0 ? (int)left : 0);
-        if (comes < 0 && errno == EINTR)
-            continue;
-        ssize_t got = comes > 0 ? read(client, bytes + *len, room - *len) : 0;
-        if (got <= 0)
+    while ((seen = tls_name_read(bytes, *len, name)) == TLS_MORE && *len < room)
+        if (!more_read(client, bytes, room, len, end))
             return false;
-        *len += (size_t)got;
-    }
     if (seen == TLS_NAMED && !strcmp(name, request->host))
         return true;
     struct proxy_request other = *request;

@@ -254,8 +254,14 @@ def the_attempts_would_arrive():
     assert {"secret", "udp"} <= set(world.forbidden()), (world.forbidden(), told)
 
 
-STREAMS = r'''import json, re, socket, sys
+BEGIN = r'''import json, re, socket, sys, urllib.request
 goal = re.search("goal_[0-9A-Z]{26}", sys.stdin.read()).group(0)
+'''
+DONE = r'''
+print("```json\n" + json.dumps({"overseerUpdate": {"goalId": goal, "workNodeId": "T1", "status": "done", "summary": "done",
+      "evidence": {"filesTouched": ["got"]}}}) + "\n```")
+'''
+STREAMS = BEGIN + r'''
 it = socket.create_connection(("127.0.0.1", 3128), timeout=30)
 it.sendall(b"CONNECT 127.0.0.1:%d HTTP/1.1\r\n\r\n" % PORT)
 it.recv(100)
@@ -264,9 +270,7 @@ got = b""
 while chunk := it.recv(1000):
     got += chunk
 open("got", "wb").write(got)
-print("```json\n" + json.dumps({"overseerUpdate": {"goalId": goal, "workNodeId": "T1", "status": "done", "summary": "done",
-      "evidence": {"filesTouched": ["got"]}}}) + "\n```")
-'''
+''' + DONE
 
 
 def proxies(folder):
@@ -325,6 +329,29 @@ def checks_reach_the_list():
         landed(fixture, fixture.goal())
         assert any("/check" in text for text in world.allowed.seen) and not world.model.seen, (world.allowed.seen, world.model.seen)
         fixture.wait("its processes have ended", lambda: not proxies(fixture.folder))
+    finally:
+        fixture.close()
+
+
+@check
+def a_variable_names_the_model():
+    """The host of a variable _BASE_URL that the agent gets is reached; a value that is no URL is refused, and the reason names the variable."""
+    world = World()
+    reached = f"http://127.0.0.1:{world.ports['model']}"
+    fixture = fixture_make("network-variable", {"TEST_BASE_URL": reached + "/v1"}, landing={"how": "rebase"}, verify={"command": "test -s got"},
+                           agent={"network": "model", "keys": ["TEST_BASE_URL"]})
+    try:
+        fixture.program.write_text(f"{BEGIN}open('got', 'w').write(str(urllib.request.urlopen('{reached}/').status))\n{DONE}")
+        git(fixture.repo, "checkout", "-q", "--detach")
+        landed(fixture, fixture.goal())
+        assert world.model.seen, "it was not reached"
+    finally:
+        fixture.close()
+    fixture = fixture_make("network-variable-wrong", {"TEST_BASE_URL": "gateway/v1"}, agent={"network": "model", "keys": ["TEST_BASE_URL"]})
+    try:
+        goal = fixture.goal()
+        why = fixture.wait("it says why", lambda: [one for one in fixture.do("inbox.list")["items"] if one["goalId"] == goal])
+        assert "TEST_BASE_URL is no URL" in json.dumps(why), why
     finally:
         fixture.close()
 

@@ -434,6 +434,17 @@ def branches(folder):
     return {ref.removeprefix("refs/heads/overseer/") for ref in git(folder, "for-each-ref", "--format=%(refname)", "refs/heads/overseer").splitlines()}
 
 
+def reviewed_is_kept(world, desk, tree, n, base, named):
+    """A reviewer pushes a commit to the branch of run n, which then lands once more: it does not replace that commit."""
+    write(desk / n, "of a reviewer\n")
+    git(desk, "commit", "-qam", "of a reviewer")
+    git(desk, "push", "-q", "origin", "HEAD")
+    write(tree / n, "again\n")
+    refused = world.land(measured(world, base, f"r{n}"), base=base, name=f"r{n}", **named)
+    must(refused["result"] == "refused" and "did not put there" in refused["why"], "the commit of a reviewer is not left behind", refused)
+
+
+
 def case_named(world):
     """A run's branch has the name of its task. A name that another run has put there is left alone, and a repeated landing is found."""
     world.begin()
@@ -476,13 +487,7 @@ def case_named(world):
     git(world.source, "checkout", "-q", "main")
     desk = world.place / "reviewer"
     git(world.place, "clone", "-q", "-b", beside["ref"].removeprefix("refs/heads/"), str(world.source), str(desk))
-    write(desk / "3", "of a reviewer\n")
-    git(desk, "commit", "-qam", "of a reviewer")
-    git(desk, "push", "-q", "origin", "HEAD")
-    write(tree / "3", "again\n")
-    refused = world.land(measured(world, base, "r3"), base=base, name="r3", **named)
-    must(refused["result"] == "refused" and "did not put there" in refused["why"], "the commit of a reviewer is not left behind", refused)
-
+    reviewed_is_kept(world, desk, tree, "3", base, named)
 
     # The same on the first name: the run has landed there, so it does not go to another name.
     mine = {"how": "branch", "GIT_BRANCH": "T2-other"}
@@ -491,12 +496,7 @@ def case_named(world):
     must(world.land(measured(world, base, "r4"), base=base, name="r4", **mine)["ref"] == "refs/heads/overseer/T2-other", "")
     git(desk, "fetch", "-q", "origin")
     git(desk, "checkout", "-q", "overseer/T2-other")
-    write(desk / "4", "of a reviewer\n")
-    git(desk, "commit", "-qam", "of a reviewer")
-    git(desk, "push", "-q", "origin", "HEAD")
-    write(tree / "4", "again\n")
-    refused = world.land(measured(world, base, "r4"), base=base, name="r4", **mine)
-    must(refused["result"] == "refused" and "did not put there" in refused["why"], "nor is it left behind under the first name", refused)
+    reviewed_is_kept(world, desk, tree, "4", base, mine)
 
 
 def case_identity(world):

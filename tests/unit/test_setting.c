@@ -4,6 +4,7 @@
 
 #include "config/config.h"
 #include "model/channel_list.h"
+#include "model/setting/model_hosts.h"
 
 #include <dirent.h>
 
@@ -186,6 +187,20 @@ static void test_a_flag_became_a_choice(void **state) {
         check(settings->lists.agents[0].profile == CASES[i].profile, "%s", CASES[i].line);
         config_free(settings);
     }
+    const char *text = "[[agents]]\nid = \"a\"\nprofile = true\n";
+    check(!config_load_text(str_of(text), "overseer.toml", &ALONE, &report),
+          "the new name is no flag");
+}
+
+/* Each kind of agent that init adds with network = model. */
+static void test_models_have_hosts(void **state) {
+    (void)state;
+    static const char *const KINDS[] = {"claude",   "claude-agent-acp", "codex", "codex-acp",
+                                        "opencode", "gemini",           "goose", "qwen"};
+    for (size_t i = 0; i < count_of(KINDS); i++)
+        check(model_hosts(str_of(KINDS[i])) && model_hosts(str_of(KINDS[i]))->hosts[0], "%s",
+              KINDS[i]);
+    check(!model_hosts(STR("mine")) && !model_hosts(STR("")), "others are not known");
 }
 
 static void test_authors(void **state) {
@@ -564,6 +579,7 @@ int main(void) {
         cmocka_unit_test(test_repositories_inherit),
         cmocka_unit_test(test_rows),
         cmocka_unit_test(test_a_flag_became_a_choice),
+        cmocka_unit_test(test_models_have_hosts),
         cmocka_unit_test(test_authors),
         cmocka_unit_test(test_shown_is_written),
         cmocka_unit_test(test_absent),

@@ -436,31 +436,17 @@ static json_t *agents_json(void) {
     return list;
 }
 
-static void judged_tell(const char *what, const struct judged_list *list) {
-    for (uint32_t i = 0; i < list->beside_count; i++)
-        printf("%s%.*s", i ? ", " : what, STR_ARG(list->besides[i]));
-    if (list->beside_count > 0)
+static void list_tell(const char *what, const struct str *list, uint32_t count) {
+    for (uint32_t i = 0; i < count; i++)
+        printf("%s%.*s", i ? ", " : what, STR_ARG(list[i]));
+    if (count > 0)
         printf("\n");
 }
 
-static json_t *judged_json(const struct judged_list *list) {
+static json_t *list_json(const struct str *list, uint32_t count) {
     json_t *all = json_array();
-    for (uint32_t i = 0; i < list->beside_count; i++)
-        json_array_append_new(all, json_stringn(list->besides[i].at, list->besides[i].len));
-    return all;
-}
-
-static void hosts_tell(const char *what, const struct host_list *list) {
-    for (uint32_t i = 0; i < list->count; i++)
-        printf("%s%.*s", i ? ", " : what, STR_ARG(list->at[i]));
-    if (list->count > 0)
-        printf("\n");
-}
-
-static json_t *hosts_json(const struct host_list *list) {
-    json_t *all = json_array();
-    for (uint32_t i = 0; i < list->count; i++)
-        json_array_append_new(all, json_stringn(list->at[i].at, list->at[i].len));
+    for (uint32_t i = 0; i < count; i++)
+        json_array_append_new(all, json_stringn(list[i].at, list[i].len));
     return all;
 }
 
@@ -475,10 +461,13 @@ static void words_tell(const struct init *init, bool reloaded) {
     printf("  repository  %s%s%s\n", init->folder, *init->name ? ", named " : "", init->name);
     printf("  verified by %s\n",
            *init->command ? init->command : "nothing yet: work stays unverified");
-    judged_tell("  judged by   the usual tests, and ", &init->judged.protect);
-    judged_tell("  asked about the usual CI, and ", &init->judged.rules);
-    hosts_tell("  registries  ", &init->hosts.taken);
-    hosts_tell("  not listed  ", &init->hosts.offered);
+    const struct judged *judged = &init->judged;
+    list_tell("  judged by   the usual tests, and ", judged->protect.besides,
+              judged->protect.beside_count);
+    list_tell("  asked about the usual CI, and ", judged->rules.besides,
+              judged->rules.beside_count);
+    list_tell("  registries  ", init->hosts.taken.at, init->hosts.taken.count);
+    list_tell("  not listed  ", init->hosts.offered.at, init->hosts.offered.count);
     printf("  lands as    %s\n",
            remote_is_forge(init)
                ? "a branch; a pull request once landing.forge is set (overseer.toml(5))"
@@ -508,8 +497,10 @@ static int init_tell(struct typed *typed, const struct init *init) {
         "command", *init->command ? init->command : NULL, "found", init->from, "repository",
         init->folder, "name", *init->name ? init->name : NULL, "remote", init->remote, "landing",
         remote_is_forge(init) ? "pr" : "branch", "agents", agents_json(), "reloaded", reloaded,
-        "protect", judged_json(&init->judged.protect), "rules", judged_json(&init->judged.rules),
-        "hosts", hosts_json(&init->hosts.taken), "hostsOffered", hosts_json(&init->hosts.offered));
+        "protect", list_json(init->judged.protect.besides, init->judged.protect.beside_count),
+        "rules", list_json(init->judged.rules.besides, init->judged.rules.beside_count), "hosts",
+        list_json(init->hosts.taken.at, init->hosts.taken.count), "hostsOffered",
+        list_json(init->hosts.offered.at, init->hosts.offered.count));
     json_dumpf(json, stdout, JSON_INDENT(2));
     printf("\n");
     json_decref(json);

@@ -26,16 +26,20 @@ void toml_text(FILE *file, const char *text) {
     fputc('"', file);
 }
 
-void judged_write(FILE *file, const char *note, const char *key, const struct judged_list *list) {
+static void list_write(FILE *file, const struct str *list, uint32_t count) {
     char text[LIMIT_LINE + 1];
-    if (!list->is_written)
-        return;
-    fprintf(file, "# %s\n%s = [", note, key);
-    for (uint32_t i = 0; i < list->count; i++) {
-        snprintf(text, sizeof text, "%.*s", STR_ARG(list->at[i]));
+    for (uint32_t i = 0; i < count; i++) {
+        snprintf(text, sizeof text, "%.*s", STR_ARG(list[i]));
         fprintf(file, "%s", i ? ", " : "");
         toml_text(file, text);
     }
+}
+
+void judged_write(FILE *file, const char *note, const char *key, const struct judged_list *list) {
+    if (!list->is_written)
+        return;
+    fprintf(file, "# %s\n%s = [", note, key);
+    list_write(file, list->at, list->count);
     fprintf(file, "]\n");
 }
 
@@ -98,27 +102,18 @@ void author_write(FILE *file, const struct init *init, const char *key) {
     fprintf(file, "\n");
 }
 
-static void list_write(FILE *file, const struct host_list *list) {
-    char text[LIMIT_LINE + 1];
-    for (uint32_t i = 0; i < list->count; i++) {
-        snprintf(text, sizeof text, "%.*s", STR_ARG(list->at[i]));
-        fprintf(file, "%s", i ? ", " : "");
-        toml_text(file, text);
-    }
-}
-
 void hosts_write(FILE *file, const struct init *init) {
     const struct hosts_found *hosts = &init->hosts;
     if (hosts->taken.count > 0) {
         fprintf(
             file,
             "# Registries: what checks, and runs with network = \"model\", reach besides the model.\nhosts = [");
-        list_write(file, &hosts->taken);
+        list_write(file, hosts->taken.at, hosts->taken.count);
         fprintf(file, "]\n");
     }
     if (hosts->offered.count > 0) {
         fprintf(file, "# Lock files name these, too. Add to hosts what you trust:\n# ");
-        list_write(file, &hosts->offered);
+        list_write(file, hosts->offered.at, hosts->offered.count);
         fprintf(file, "\n");
     }
 }

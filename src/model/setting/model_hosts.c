@@ -13,22 +13,9 @@ static const struct model_hosts ROWS[] = {
     {"goose", false, {"api.anthropic.com", "api.openai.com"}},
 };
 
-static bool has_word(const char *list, struct str word) {
-    for (struct str rest = str_of(list); rest.len > 0;) {
-        size_t len = 0;
-        while (len < rest.len && rest.at[len] != ' ')
-            len++;
-        if (str_equal((struct str){rest.at, len}, word))
-            return true;
-        len += len < rest.len;
-        rest = (struct str){rest.at + len, rest.len - len};
-    }
-    return false;
-}
-
 const struct model_hosts *model_hosts(struct str kind) {
     for (size_t i = 0; i < count_of(ROWS); i++)
-        if (has_word(ROWS[i].kinds, kind))
+        if (str_has_word(str_of(ROWS[i].kinds), kind))
             return &ROWS[i];
     return NULL;
 }

@@ -330,7 +330,7 @@ static const struct setting AGENT_SETTINGS[] = {
     LIST("deny", deny, "", P, "", "tools that it may not use, in the agent's own names"),
     CHOICE(
         "profile", profile, "sandboxed", PROFILE_NAMES, P | SETTING_WAS_FLAG, "asks",
-        "sandboxed: it uses tools without asking, inside its sandbox, which has to be bubblewrap: without one it asks; ask: a person answers before it uses a tool that is not in its list"),
+        "sandboxed: it uses tools without asking, if its sandbox is bubblewrap; without that it asks. ask: a person answers before it uses a tool that is not in its list"),
     FLAG(
         "mcp_http", mcp_http, "false", 0, "",
         "whether it uses Overseer's tools over HTTP at server.listen instead of through `overseer mcp`"),
