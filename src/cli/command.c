@@ -51,6 +51,7 @@ static const struct noun NOUNS[] = {
     {"agent", GROUP_MORE, "reports of an agent about its own work"},
     {"desk", GROUP_MORE, "admission of work on a host"},
     {"lane", GROUP_MORE, "the landing lane"},
+    {"network", GROUP_MORE, "hosts that runs were denied"},
     {"api", GROUP_MORE, "operations and errors of the API"},
     {"tick", GROUP_MORE, "run a supervision check now"},
     {"fleet", GROUP_MORE, "all hosts of the fleet"},

@@ -65,8 +65,11 @@ static bool question_is_meant(const json_t *item, const char *question) {
     if (!question_name_parse(str_of(question), &meant) ||
         !question_name_parse(str_of(text_of(item, "questionId")), &has))
         return false;
-    bool whole = meant.number || meant.host; /* otherwise it is named together with its goal */
-    return meant.n == has.n && (!whole || (meant.number == has.number && meant.host == has.host));
+    bool whole = meant.number || meant.host ||
+                 meant.repository.len > 0; /* otherwise it is named together with its goal */
+    bool same = meant.number == has.number && meant.host == has.host &&
+                str_equal(meant.repository, has.repository);
+    return meant.n == has.n && (!whole || same);
 }
 
 static bool is_meant(const struct typed *typed, const json_t *item, bool questions) {

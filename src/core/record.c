@@ -23,6 +23,8 @@ static const uint32_t COVERS[RECORD_TYPES] = {
     [RECORD_LANE_GRANTED] = 1 << PART_PERMIT,
     [RECORD_LANE_RETURNED] = 1 << PART_PERMIT,
     [RECORD_LANE_REVOKED] = 1 << PART_PERMIT,
+    [RECORD_HOST_DENIED] = 1 << PART_HOST_ACCESS,
+    [RECORD_HOST_DECIDED] = 1 << PART_HOST_ACCESS,
     [RECORD_CLOCK_STEPPED] = UINT32_MAX, /* says by how much every stored time was corrected */
 };
 

@@ -48,6 +48,8 @@ void rule_lane_hold(struct deciding *);         /* lane.c: a person holds the la
 void rule_lane_granted(struct deciding *);      /* land.c: the slot is granted */
 void rule_host_lost(struct deciding *);         /* admission.c: another host is lost, or is back */
 
+void rule_host_denied(struct deciding *); /* host_denied.c: a run was denied a host */
+
 /* What becomes due by itself: each returns when it has to be called next, or TIME_NEVER. */
 int64_t liveness_due(struct deciding *);  /* liveness.c: silence, rungs */
 int64_t questions_due(struct deciding *); /* question.c: to be sent again, expired, applied */

@@ -14,8 +14,9 @@ enum {
     LEVEL_RETURN =
         6, /* below it a host of the fleet treats an effect that was claimed twice as damage */
     LEVEL_REPOSITORIES =
-        7,          /* below it a host of the fleet would lose which repository a goal is in */
-    LEVEL_NAMES = 8 /* below it a host of the fleet would lose the number of a goal's name */
+        7,           /* below it a host of the fleet would lose which repository a goal is in */
+    LEVEL_NAMES = 8, /* below it a host of the fleet would lose the number of a goal's name */
+    LEVEL_HOST_ACCESS = 9 /* below it a host of the fleet does not know the hosts of a workspace */
 };
 
 struct world {

@@ -37,7 +37,7 @@ enum {
 struct proxy {
     struct host_rule rules[PROXY_RULES];
     uint32_t rule_count;
-    char listen[LINE], denied[LINE];
+    char listen[LINE], denied[LINE], allowed[LINE];
 };
 
 static int64_t now_ms(void) {
@@ -317,12 +317,30 @@ static bool send_all(int fd, const char *bytes, size_t len) {
     return true;
 }
 
-static const struct host_rule *rule_find(const struct proxy *proxy,
-                                         const struct proxy_request *request) {
+/* What was allowed since the run began. The file is replaced as a whole; a line without an end is none. */
+static bool allowed_find(const struct proxy *proxy, const struct proxy_request *request,
+                         struct host_rule *ret) {
+    char line[HOST_ENTRY + 2];
+    FILE *file = proxy->allowed[0] ? fopen(proxy->allowed, "re") : NULL;
+    bool found = false;
+    while (file && !found && fgets(line, sizeof line, file)) {
+        size_t length = strcspn(line, "\n");
+        found = line[length] == '\n' && host_rule_parse((struct str){line, length}, ret) &&
+                host_rule_allows(ret, request->host, request->port);
+    }
+    if (file)
+        fclose(file);
+    return found;
+}
+
+static bool rule_find(const struct proxy *proxy, const struct proxy_request *request,
+                      struct host_rule *ret) {
     for (uint32_t i = 0; i < proxy->rule_count; i++)
-        if (host_rule_allows(&proxy->rules[i], request->host, request->port))
-            return &proxy->rules[i];
-    return NULL;
+        if (host_rule_allows(&proxy->rules[i], request->host, request->port)) {
+            *ret = proxy->rules[i];
+            return true;
+        }
+    return allowed_find(proxy, request, ret);
 }
 
 /* Reads the ClientHello. False: none came, or it is for another server than the one that was asked for. */
@@ -365,8 +383,8 @@ static void request_serve(const struct proxy *proxy, int client) {
         answer(client, "400 Bad Request", "This is no request to a proxy that can be served.\n");
         return;
     }
-    const struct host_rule *rule = rule_find(proxy, &request);
-    if (!rule) {
+    struct host_rule rule;
+    if (!rule_find(proxy, &request, &rule)) {
         deny(proxy, client, &request, "it is not on the list of this repository");
         return;
     }
@@ -376,7 +394,7 @@ static void request_serve(const struct proxy *proxy, int client) {
         answer(client, "400 Bad Request", "These headers cannot be passed on.\n");
         return;
     }
-    int server = host_connect(request.host, request.port, host_is_address(rule->host), &why, &ours);
+    int server = host_connect(request.host, request.port, host_is_address(rule.host), &why, &ours);
     if (server < 0 && ours)
         deny(proxy, client, &request, "its name leads to this machine");
     else if (server < 0)
@@ -593,9 +611,10 @@ static bool line_take(struct proxy *proxy, char *line) {
     if (!strcmp(line, "allow"))
         return proxy->rule_count < PROXY_RULES &&
                host_rule_parse(str_of(value), &proxy->rules[proxy->rule_count++]);
-    char *to = !strcmp(line, "listen")   ? proxy->listen
-               : !strcmp(line, "denied") ? proxy->denied
-                                         : NULL;
+    char *to = !strcmp(line, "listen")    ? proxy->listen
+               : !strcmp(line, "denied")  ? proxy->denied
+               : !strcmp(line, "allowed") ? proxy->allowed
+                                          : NULL;
     return to && snprintf(to, LINE, "%s", value) < LINE;
 }
 

@@ -5,6 +5,8 @@
 static const char *const STATE[PERMIT_STATES] = {"waiting", "granted"};
 static const char *const UNIT[BUDGET_UNITS] = {"money", "tokens", "starts"};
 static const char *const KIND[PERMIT_KINDS] = {"none", "begin", "act", "strike"};
+static const char *const DECISION[HOST_DECISIONS] = {"asked", "denied", "allowed", "checks"};
+const struct names HOST_DECISION_NAMES = NAMES_OF(DECISION);
 const struct names PERMIT_KIND_NAMES = NAMES_OF(KIND);
 const struct names PERMIT_STATE_NAMES = NAMES_OF(STATE);
 const struct names BUDGET_UNIT_NAMES = NAMES_OF(UNIT);
@@ -81,6 +83,36 @@ static const struct field BUDGET_FIELDS[] = {
       "whether a person was notified that it is used up"),
 };
 const struct shape BUDGET = SHAPE_OF(budget, "budget", 1, BUDGET_FIELDS);
+
+static const struct field HOST_ACCESS_FIELDS[] = {
+    F("n", FIELD_U32, 1, host_access, n, 0, NULL, "its ordinal"),
+    F("host", FIELD_NAME, 2, host_access, host, LIMIT_HOST_ENTRY, NULL, "the host and its port"),
+    F("goal", FIELD_ID, 3, host_access, goal, 0, NULL,
+      "id of the goal; zero: every goal of the repository"),
+    F("number", FIELD_UINT, 4, host_access, number, 0, NULL, "number of that goal's name"),
+    F("decision", FIELD_ENUM, 5, host_access, decision, 0, &HOST_DECISION_NAMES,
+      "what a person decided"),
+    F("question", FIELD_U32, 6, host_access, question, 0, NULL,
+      "ordinal + 1 of the question about it; 0: none"),
+    F("tries", FIELD_UINT, 7, host_access, tries, 0, NULL, "how often a run was denied it"),
+    F("at", FIELD_TIME, 8, host_access, at, 0, NULL, "time of the newest try or of the decision"),
+};
+const struct shape HOST_ACCESS = SHAPE_OF(host_access, "hostAccess", 1, HOST_ACCESS_FIELDS);
+
+struct host_access *host_accesses_find(const struct host_accesses *accesses, struct str host,
+                                       struct id goal) {
+    for (uint32_t i = 0; i < accesses->count; i++)
+        if (id_equal(accesses->at[i].goal, goal) && str_equal(str_of(accesses->at[i].host), host))
+            return &accesses->at[i];
+    return NULL;
+}
+
+bool host_access_allows(const struct host_access *access, struct id goal, bool is_check) {
+    static const struct id EVERY;
+    bool concerns = id_equal(access->goal, EVERY) || id_equal(access->goal, goal);
+    return concerns &&
+           (access->decision == HOST_ALLOWED || (access->decision == HOST_CHECKS && is_check));
+}
 
 struct id admission_id(uint32_t host) {
     uint8_t key[4] = {(uint8_t)host, (uint8_t)(host >> 8), (uint8_t)(host >> 16),

@@ -87,7 +87,35 @@ struct budgets {
     uint32_t count;
 };
 
-extern const struct shape PERMIT, ACCOUNT, BUDGET;
+/* What a person has decided about a host that is not on the list of a repository. */
+enum host_decision {
+    HOST_ASKED,   /* not decided yet: `question` is open, or its answer never came */
+    HOST_DENIED,  /* it stays denied, and is not asked about again */
+    HOST_ALLOWED, /* for the runs and checks of the task, or of every task */
+    HOST_CHECKS,  /* for checks only */
+    HOST_DECISIONS
+};
+
+/* A host that runs of a repository were denied. A row of a workspace: one for each host and task until it is decided;
+ * a decision for the whole repository replaces them by one row without a task. docs/decisions/0018. */
+struct host_access {
+    uint32_t n;
+    char host[LIMIT_HOST_ENTRY + 1]; /* as in `hosts`: HOST:PORT */
+    struct id goal;                  /* zero: every task of the repository */
+    uint64_t number;                 /* for the name of that goal */
+    enum host_decision decision;
+    uint32_t question; /* n + 1 of the question about it; 0: none */
+    uint64_t tries;    /* of the run with the most of them */
+    int64_t at;        /* of the newest try, or of the decision */
+};
+
+struct host_accesses {
+    struct host_access *at;
+    uint32_t count;
+};
+
+extern const struct shape PERMIT, ACCOUNT, BUDGET, HOST_ACCESS;
+extern const struct names HOST_DECISION_NAMES;
 extern const struct names PERMIT_STATE_NAMES, PERMIT_KIND_NAMES, BUDGET_UNIT_NAMES;
 
 struct id admission_id(uint32_t host);
@@ -95,6 +123,13 @@ struct permit *permits_find(const struct permits *permits, struct id goal, uint3
 struct account *accounts_find(const struct accounts *accounts, struct str name);
 struct budget *budgets_find(const struct budgets *budgets, struct str scope, enum budget_unit unit,
                             int64_t window);
+
+/* The row of exactly this host and goal; a zero goal: that of the repository. */
+struct host_access *host_accesses_find(const struct host_accesses *accesses, struct str host,
+                                       struct id goal);
+
+/* May a run of this goal, or its check, reach the host? */
+bool host_access_allows(const struct host_access *access, struct id goal, bool is_check);
 
 /* What is still reserved for a permit; 0 unless it is granted. */
 uint64_t permit_reserved(const struct permit *permit, enum budget_unit unit);

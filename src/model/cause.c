@@ -14,6 +14,10 @@ static const struct str DISK[] = {STR("go on: there is room again"),
 static const struct str PERMISSION[] = {STR("allow it once"), STR("do not allow it")};
 static const struct str BLAST[] = {STR("go on"), STR("leave these agents alone")};
 
+static const struct str NETWORK[] = {STR("stay with no"), STR("allow it for these tasks"),
+                                     STR("allow it for checks of this repository"),
+                                     STR("allow it for this repository")};
+
 #define OPTIONS(of) \
     { (of), count_of(of) }
 
@@ -36,6 +40,7 @@ static const struct cause_row {
     [CAUSE_BLAST] = {"desk.blast", OPTIONS(BLAST)},
     [CAUSE_BUDGET] = {"desk.budget.", {0}},
     [CAUSE_HOST_LOST] = {"host.lost.", {0}},
+    [CAUSE_NETWORK] = {"network.", OPTIONS(NETWORK)},
 };
 
 /* A prefix without a dot at its end is the whole cause. */

@@ -23,6 +23,7 @@ enum cause {
     CAUSE_BLAST,      /* the supervisor would act against too many agents at once */
     CAUSE_BUDGET,     /* SCOPE: a budget is used up */
     CAUSE_HOST_LOST,  /* NUMBER: a host does not renew its lease */
+    CAUSE_NETWORK,    /* HOST:PORT: runs of a repository were denied a host */
     CAUSES
 };
 
@@ -34,6 +35,7 @@ enum stopped_answer { STOPPED_AGAIN = 1, STOPPED_GIVE_UP }; /* denied, failed */
 enum disk_answer { DISK_CONTINUE = 1, DISK_RESTART, DISK_GIVE_UP };
 enum permission_answer { PERMISSION_ALLOW = 1, PERMISSION_DENY };
 enum blast_answer { BLAST_CONTINUE = 1, BLAST_LEAVE_ALONE };
+enum network_answer { NETWORK_DENY = 1, NETWORK_TASKS, NETWORK_CHECKS, NETWORK_ALWAYS };
 enum approval_answer {
     APPROVAL_YES = 1,
     APPROVAL_NO

@@ -305,6 +305,8 @@ bool task_name_parse(struct str text, uint64_t *ret_number) {
 void question_name_format(const struct goal *goal, uint32_t n, char text[QUESTION_NAME]) {
     if (goal->kind.admission && !goal->kind.workspace)
         snprintf(text, QUESTION_NAME, "QH%u.%u", goal->kind.admission, n);
+    else if (goal->kind.workspace && goal->kind.subject[0])
+        snprintf(text, QUESTION_NAME, "Q-%s.%u", goal->kind.subject, n);
     else if (goal->kind.number > 0)
         snprintf(text, QUESTION_NAME, "Q%llu.%u", (unsigned long long)goal->kind.number, n);
     else
@@ -318,6 +320,17 @@ static bool ordinal_read(struct str text, size_t at, struct question_name *ret) 
     return read;
 }
 
+/* Q-NAME.n: the name of a repository may contain dots. */
+static bool repository_question_read(struct str text, struct question_name *ret) {
+    size_t dot = text.len;
+    while (dot > 2 && text.at[dot - 1] != '.')
+        dot--;
+    if (dot <= 3 || !ordinal_read(text, dot, ret))
+        return false;
+    ret->repository = (struct str){text.at + 2, dot - 3};
+    return true;
+}
+
 bool question_name_parse(struct str text, struct question_name *ret) {
     uint64_t first = 0;
     bool of_host = char_is(text, 1, 'H');
@@ -325,6 +338,8 @@ bool question_name_parse(struct str text, struct question_name *ret) {
     *ret = (struct question_name){0};
     if (!char_is(text, 0, 'Q'))
         return false;
+    if (text.len > 1 && text.at[1] == '-')
+        return repository_question_read(text, ret);
     if (!of_host && at < text.len && text.at[at] == '_')
         return ordinal_read(text, at + 1, ret);
     if (!number_read(text, &at, of_host ? UINT32_MAX : NUMBER_MOST, &first))

@@ -180,7 +180,7 @@ struct id goal_plan_id(const struct goal *goal); /* PLAN-18: one for the life of
 
 /* ---- names that people type: docs/decisions/0016-names.md ---- */
 
-enum { TASK_NAME = 24, QUESTION_NAME = 40 }; /* with the final 0 */
+enum { TASK_NAME = 24, QUESTION_NAME = 88 }; /* with the final 0 */
 
 /* Empty, if the goal has no number yet. */
 void task_name_format(uint64_t number, char text[TASK_NAME]);
@@ -191,12 +191,14 @@ struct str branch_name_task(struct str branch); /* T19 of such a name */
 bool task_name_parse(struct str text, uint64_t *ret_number);
 
 struct question_name {
-    uint64_t number; /* of its goal; 0: of an admission, or not given */
-    uint32_t host;   /* whose admission it is; 0: none */
-    uint32_t n;      /* ordinal of the question in its goal */
+    uint64_t number;       /* of its goal; 0: of an admission, or not given */
+    uint32_t host;         /* whose admission it is; 0: none */
+    struct str repository; /* whose workspace it is; empty: none */
+    uint32_t n;            /* ordinal of the question in its goal */
 };
 
-/* A question of a goal without a number, or of a workspace, is called Q3, which others may be, too. */
+/* Q7.3: of T7; QH1.3: of the admission of host 1; Q-core.3: of the repository core. A question of a goal without a
+ * number is called Q3, which others may be, too. */
 void question_name_format(const struct goal *goal, uint32_t n, char text[QUESTION_NAME]);
 /* Also Q3 and Q_3, without a number. */
 bool question_name_parse(struct str text, struct question_name *ret);

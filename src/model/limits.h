@@ -32,20 +32,21 @@ enum {
     LIMIT_SNAPSHOT = 4096,     /* GOAL-08: what was assumed about the repository */
     LIMIT_INSTRUCTION = 12288, /* STORE-12: the last instruction that was sent */
     LIMIT_TAG = 64,
-    LIMIT_PHASE = 127,     /* phase that an agent reports */
-    LIMIT_METRICS = 32,    /* metrics that it reports with it */
-    LIMIT_AGENT = 63,      /* an agent, an account, a model, a repository, a team */
-    LIMIT_SESSION = 127,   /* ASSIGN-16: agent:NAME:… */
-    LIMIT_CAUSE = 95,      /* cause of a question, so that it is asked once */
-    LIMIT_REFERENCE = 255, /* the address of an issue */
-    LIMIT_COMMIT = 64,     /* a commit, in hexadecimal */
-    LIMIT_SUBJECT = 72,    /* first line of a commit message */
-    LIMIT_BRANCH = 127,    /* the branch of a run, below overseer/ */
-    LIMIT_BLOCKED = 127,   /* why an assignment is blocked, in a line */
-    LIMIT_SCOPE = 95,      /* of a budget */
-    LIMIT_MAIL = 8192,     /* one message between agents */
-    LIMIT_UPDATE = 65536,  /* an agent's update block */
-    LIMIT_SEARCH = 256,    /* search terms */
+    LIMIT_PHASE = 127,      /* phase that an agent reports */
+    LIMIT_METRICS = 32,     /* metrics that it reports with it */
+    LIMIT_AGENT = 63,       /* an agent, an account, a model, a repository, a team */
+    LIMIT_SESSION = 127,    /* ASSIGN-16: agent:NAME:… */
+    LIMIT_HOST_ENTRY = 262, /* HOST:PORT */
+    LIMIT_CAUSE = 95,       /* cause of a question, so that it is asked once */
+    LIMIT_REFERENCE = 255,  /* the address of an issue */
+    LIMIT_COMMIT = 64,      /* a commit, in hexadecimal */
+    LIMIT_SUBJECT = 72,     /* first line of a commit message */
+    LIMIT_BRANCH = 127,     /* the branch of a run, below overseer/ */
+    LIMIT_BLOCKED = 127,    /* why an assignment is blocked, in a line */
+    LIMIT_SCOPE = 95,       /* of a budget */
+    LIMIT_MAIL = 8192,      /* one message between agents */
+    LIMIT_UPDATE = 65536,   /* an agent's update block */
+    LIMIT_SEARCH = 256,     /* search terms */
 
     LIMIT_NOTICE = 16384,     /* one encoded notice: it is the body of an effect */
     LIMIT_NOTICE_TEXT = 4096, /* what a person reads of it */
@@ -100,9 +101,11 @@ enum {
     LIMIT_POLICY_BUDGETS =
         LIMIT_BUDGETS / LIMIT_POLICY_AGENTS, /* each of them may count every agent separately */
     LIMIT_REPOSITORIES = 64,                 /* entries of [[repos]] */
-    LIMIT_NUMBERS = 16,                      /* numbers for names that a host takes at a time */
-    LIMIT_NUMBER_GAP = 1000,                 /* numbers left out after a restore */
-    LIMIT_PRICES = 64,                       /* models in the price table */
+    LIMIT_HOST_ACCESSES = 128, /* hosts that runs of one repository were denied, or may reach */
+    LIMIT_HOST_QUESTIONS = 8,  /* of them, asked about at once */
+    LIMIT_NUMBERS = 16,        /* numbers for names that a host takes at a time */
+    LIMIT_NUMBER_GAP = 1000,   /* numbers left out after a restore */
+    LIMIT_PRICES = 64,         /* models in the price table */
     LIMIT_QUOTA_DAYS = 8,      /* an account that reports a longer rest is not believed */
     LIMIT_QUOTA_DOUBLINGS = 5, /* of a guessed rest */
 

@@ -16,6 +16,7 @@ struct live {
     struct permits permits; /* this and the next two: of admission */
     struct accounts accounts;
     struct budgets budgets;
+    struct host_accesses host_accesses; /* of a workspace */
 };
 
 /* Common view of any kind of rows: each begins with a pointer to its rows and their count. */

@@ -113,6 +113,8 @@ const struct part_row PART[PARTS] = {
     [PART_PERMIT] = {"permit", "", NULL, LIVE(permits), LIMIT_PERMITS, &PERMIT},
     [PART_ACCOUNT] = {"account", "", NULL, LIVE(accounts), LIMIT_ACCOUNTS, &ACCOUNT},
     [PART_BUDGET] = {"budget", "", NULL, LIVE(budgets), LIMIT_BUDGETS, &BUDGET},
+    [PART_HOST_ACCESS] = {"host_access", "", NULL, LIVE(host_accesses), LIMIT_HOST_ACCESSES,
+                          &HOST_ACCESS},
 };
 
 struct live_rows *live_rows(struct live *live, enum part_kind kind) {

@@ -17,6 +17,7 @@ enum part_kind {
     PART_PERMIT,
     PART_ACCOUNT,
     PART_BUDGET,
+    PART_HOST_ACCESS,
     PARTS
 };
 

@@ -102,6 +102,8 @@ const struct record_row RECORDS[RECORD_TYPES] = {
     [RECORD_RUN_BRAKED] = {"run.braked", true},
     [RECORD_EFFECT_RENEWED] = {"effect.renewed", false},
     [RECORD_EFFECT_RETURNED] = {"effect.returned", false},
+    [RECORD_HOST_DENIED] = {"host.denied", false},
+    [RECORD_HOST_DECIDED] = {"host.decided", true},
 };
 const struct names RECORD_NAMES = NAMES_OF(RECORDS);
 

@@ -107,6 +107,8 @@ enum record_type {
     RECORD_RUN_BRAKED,      /* the host has frozen a run, with the reason */
     RECORD_EFFECT_RENEWED,  /* no host ran at its deadline: it gets a new deadline */
     RECORD_EFFECT_RETURNED, /* its host knows that it never began: it can be claimed again */
+    RECORD_HOST_DENIED,     /* of a workspace: a run was denied a host */
+    RECORD_HOST_DECIDED,    /* of a workspace: what a person decided about it */
     RECORD_TYPES
 };
 

@@ -161,6 +161,15 @@ static const struct field LANE_HOLD[] = {
     F("repository", FIELD_UINT, 24, describe.repository, 0, "key of the repository"),
 };
 
+static const struct field HOST_DENIED_FIELDS[] = {
+    F("body", FIELD_BYTES, 16, body, LIMIT_BODY, "the HOST_ACCESS"),
+    F("desk", FIELD_U32, 17, admission, 0, "the host that the run is on"),
+    F("repository", FIELD_UINT, 18, describe.repository, 0, "key of the repository"),
+    F("title", FIELD_TEXT, 19, describe.title, LIMIT_AGENT, "name of the repository"),
+    F("to", FIELD_U32, 20, to, 0, "enum host_order: what a person wants; 0: a run was denied it"),
+    F("reason", FIELD_TEXT, 21, reason, LIMIT_REASON, "the reason"),
+};
+
 static const struct field HOST[] = {
     F("lost", FIELD_U32, 16, to, 0, "number of the lost host"),
     F("desk", FIELD_U32, 17, admission, 0, "the host whose admission this is"),
@@ -228,6 +237,7 @@ const struct signal_row SIGNALS[SIGNAL_KINDS] = {
     [SIGNAL_CLOCK_STEPPED] = ROW("clock.stepped", CLOCK),
     [SIGNAL_HOST_LOST] = ROW("host.lost", HOST),
     [SIGNAL_RUN_BRAKED] = ROW("run.braked", BRAKED),
+    [SIGNAL_HOST_DENIED] = ROW("host.denied", HOST_DENIED_FIELDS),
 };
 const struct names SIGNAL_NAMES = NAMES_OF(SIGNALS);
 const struct shape SIGNAL_COMMON = SHAPE("signal", SIGNAL_ENCODING, COMMON);

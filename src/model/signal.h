@@ -53,6 +53,7 @@ enum signal_kind {
     SIGNAL_CLOCK_STEPPED, /* the host's wall clock has stepped since the last decision about the goal */
     SIGNAL_HOST_LOST,  /* to admission: host `to` was taken over; with `returned` it has returned */
     SIGNAL_RUN_BRAKED, /* the host has frozen a run because of its disk */
+    SIGNAL_HOST_DENIED, /* to a workspace: a HOST_ACCESS: a run was denied it; with `to`: what a person wants */
     SIGNAL_KINDS
 };
 
@@ -87,7 +88,7 @@ struct signal_goal {
     struct str tags;  /* a TAGS list; update: empty leaves them unchanged */
     struct hash base; /* update: of the text that it is based on */
     enum priority priority;
-    uint64_t repository; /* create, lane.hold: see struct goal */
+    uint64_t repository; /* create, lane.hold, host.denied: see struct goal */
 };
 
 /* work: a node, and how it moves. */
@@ -150,6 +151,16 @@ enum question_move {
     QUESTION_UNDO,     /* takes the answer back, while that is possible */
     QUESTION_WITHDRAW, /* it no longer needs an answer */
     QUESTION_MOVES
+};
+
+/* SIGNAL_HOST_DENIED: what a person wants, for every task of the repository. */
+enum host_order {
+    HOST_ORDER_NONE,
+    HOST_FORGET,
+    HOST_DENY,
+    HOST_ALLOW,
+    HOST_ALLOW_CHECKS,
+    HOST_ORDERS
 };
 
 struct tags { /* encoded in signal.tags */

@@ -87,7 +87,12 @@
     OP(MAIL_ACK) \
     OP(LANE_SHOW) \
     OP(LANE_HOLD) \
-    OP(LANE_RELEASE)
+    OP(LANE_RELEASE) \
+    OP(NETWORK_LIST) \
+    OP(NETWORK_ALLOW) \
+    OP(NETWORK_CHECKS) \
+    OP(NETWORK_DENY) \
+    OP(NETWORK_FORGET)
 
 #define OP_DECLARED(name) extern const struct op OP_##name;
 OP_LIST(OP_DECLARED)

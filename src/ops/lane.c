@@ -44,8 +44,7 @@ static bool request(struct op_call *call, struct store_request *ret) {
     if (!repository_take(call, &own->repository))
         return false;
     own->naming = (struct naming){.make = lane_json, .lists = LISTS};
-    own->workspace =
-        workspace_id(call->policy, own->repository, call->facts ? call->facts->host : 0);
+    own->workspace = repository_workspace(call, own->repository);
     call->own = own;
     *ret = (struct store_request){
         .verb = STORE_SHOW, .ids = &own->workspace, .id_count = 1, .limit = 1};

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "ops/repository.h"
 
+#include "model/repository.h"
+
 static struct str names_of(struct op_call *call) {
     struct writer text = {.arena = &call->arena};
     for (uint32_t i = 0; i < call->repositories->count; i++) {
@@ -43,4 +45,17 @@ void repository_put(const struct op_call *call, json_t *to, uint64_t key) {
     for (uint32_t i = 0; i < call->repositories->count; i++)
         if (call->repositories->at[i].key == key)
             json_object_set_new(to, "repo", json_string(call->repositories->at[i].name));
+}
+
+struct id repository_workspace(const struct op_call *call, uint64_t key) {
+    return workspace_id(call->policy, key, call->facts ? call->facts->host : 0);
+}
+
+bool repository_find_workspace(const struct op_call *call, struct str name, struct id *ret) {
+    for (uint32_t i = 0; i < call->repositories->count; i++)
+        if (str_equal(str_of(call->repositories->at[i].name), name)) {
+            *ret = repository_workspace(call, call->repositories->at[i].key);
+            return true;
+        }
+    return false;
 }

@@ -32,6 +32,7 @@ struct run *run_make(struct run_table *runs, const struct effect *effect, struct
     if (!map_put(&runs->all, id, run))
         memory_exhausted();
     pthread_mutex_unlock(&runs->lock);
+    host_lists_wake(runs);
     return run;
 }
 
@@ -43,6 +44,7 @@ void run_free(struct run *run) {
     due_remove(&runs->due, run->id);
     if (run->token[0])
         tokens_take_back(runs->context->tokens, str_of(run->token));
+    run_denials_end(run);
     if (run->held)
         held_close(run->held);
     drive_input_free(&run->input);

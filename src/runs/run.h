@@ -106,8 +106,9 @@ struct run_table {
     struct pool *net; /* for git commands that wait for a server */
     struct salvage_sender sender;
     struct brake brake;
-    struct pulling *pulls; /* run_pull_request.c: in progress */
-    uint32_t under_way;    /* workers and lookups that have not returned yet */
+    struct host_lists *host_lists; /* box/run_denied.c */
+    struct pulling *pulls;         /* run_pull_request.c: in progress */
+    uint32_t under_way;            /* workers and lookups that have not returned yet */
     bool stopping;
 };
 
@@ -154,7 +155,10 @@ struct run {
     struct run_table *runs;
     struct id id, goal;
     uint32_t assignment, number; /* number: of the effect that started it, from 1 */
-    uint64_t repository;         /* its key; known until it has started */
+    uint64_t repository;         /* its key; of a resumed run not known at first: `placed` */
+    bool placed;                 /* `repository` is known */
+    struct run_denials *denials; /* box/run_denied.c; NULL: it has no proxy, or has not begun */
+    bool unproxied;              /* it has no proxy */
     uint32_t proxy_port;         /* of its loopback: box/run_hosts.c; 0: it has no proxy */
     char node[LIMIT_NODE_ID + 1], agent[LIMIT_AGENT + 1], session[DRIVE_SESSION + 1];
     char dir[RUN_PATH], home[RUN_PATH], cwd[RUN_PATH], token[TOKEN_TEXT + 1];
@@ -308,7 +312,8 @@ struct check_wanted {
     struct str objects;          /* borrowed by the place */
     struct str agent;            /* whose network access it has, */
     uint32_t network;            /* unless this says another: verify.network */
-    uint64_t repository;         /* whose hosts it may reach */
+    uint64_t repository;         /* whose hosts it may reach, */
+    struct id goal;              /* and what was allowed for this goal */
     const struct str *variables; /* NAME=value */
     uint32_t variable_count;
 };
@@ -327,6 +332,25 @@ const struct str *proxy_environment(uint32_t port, struct arena *arena); /* NAME
 bool run_hosts(const struct settings *settings, const struct agent_setting *agent,
                uint64_t repository, struct arena *arena, struct sandbox_proxy *ret,
                struct str *ret_why);
+
+/* ---- box/run_denied.c ---- */
+
+/* The hosts that were allowed in addition to the list, one per line: as of the last time that they were read. */
+struct str allowed_hosts(struct run_table *runs, uint64_t repository, struct id goal, bool is_check,
+                         struct arena *arena);
+
+/* Carries the act out once the decisions about hosts are known; at once, if no agent has a list, or the store does not
+ * answer. */
+typedef void runs_carrier(struct run_table *runs, struct act *act);
+void with_hosts(struct run_table *runs, struct act *act, runs_carrier *go);
+
+void check_denials(struct run_table *runs, const struct effect *effect,
+                   struct str place);  /* reports what a check was denied */
+void run_denials_end(struct run *run); /* reports the rest, and frees it */
+void host_lists_start(struct run_table *runs);
+void host_lists_wake(struct run_table *runs); /* there is a run */
+void host_lists_stop(struct run_table *runs);
+void host_lists_free(struct run_table *runs);
 
 /* ---- run_freeze.c ---- */
 

@@ -94,6 +94,7 @@ static bool command_begin(struct readying *it, struct str command, command_ended
                                   .agent = it->wanted->worker,
                                   .network = it->wanted->place->network,
                                   .repository = it->wanted->place->repository,
+                                  .goal = it->wanted->goal,
                                   .variables = variables,
                                   .variable_count = variables_make(it, variables)};
     struct command_box box;

@@ -333,7 +333,7 @@ static void spawn_refuse(struct run_table *runs, struct act *act, struct str why
     free(act);
 }
 
-void run_spawn(struct run_table *runs, struct act *act) {
+static void spawn(struct run_table *runs, struct act *act) {
     struct id id = effect_id(act->effect.goal, dispatch_of(&act->effect) - 1);
     struct str why = STR("the path of its folder is too long");
     bool never = recent_has(&runs->never, id), there = map_get(&runs->all, id);
@@ -348,6 +348,7 @@ void run_spawn(struct run_table *runs, struct act *act) {
     struct starting *it = memory_new(sizeof *it);
     *it = (struct starting){.runs = runs, .run = id, .work.data = it};
     run->number = dispatch_of(&act->effect);
+    run->placed = true;
     run_lease_take(run, &act->effect);
     sending_set(run, act);
     session_take(run, act->effect.session);
@@ -375,6 +376,10 @@ void run_spawn(struct run_table *runs, struct act *act) {
               &(struct git_wanted){runs, run->goal, local ? STR("/") : it->place.repo.source,
                                    "fetch from"},
               place_make, place_made);
+}
+
+void run_spawn(struct run_table *runs, struct act *act) {
+    with_hosts(runs, act, spawn);
 }
 
 static void send_home(struct loop_task *task) {

@@ -136,6 +136,7 @@ struct run_table *runs_start(uv_loop_t *loop, struct executor *executor,
     runs->timer.data = runs->clean.data = runs->heard.data = runs->pace.data = runs;
     runs_lease_start(runs);
     brake_start(runs);
+    host_lists_start(runs);
     if (!net_start(runs))
         log_host(
             LEVEL_WARNING,
@@ -187,6 +188,7 @@ void runs_stop(struct run_table *runs) {
     pulls_stop(runs);
     net_stop(runs);
     brake_stop(runs);
+    host_lists_stop(runs);
     uv_close((uv_handle_t *)&runs->timer, NULL);
     uv_close((uv_handle_t *)&runs->clean, NULL);
     uv_close((uv_handle_t *)&runs->renew, NULL);
@@ -213,6 +215,7 @@ void runs_end(struct run_table *runs) {
     map_free(&runs->all);
     due_free(&runs->due);
     pool_free(runs->net);
+    host_lists_free(runs);
     pthread_mutex_destroy(&runs->lock);
     free(runs);
 }

@@ -167,6 +167,7 @@ static void restored_checked(struct working *it, int64_t exit, struct str tail) 
 /* On the loop: the operator's command has ended. */
 static void checked(void *with, int64_t exit, struct str tail) {
     struct working *it = with;
+    check_denials(it->runs, &it->act->effect, it->checkout);
     if (it->restored) {
         restored_checked(it, exit, tail);
         return;
@@ -266,7 +267,8 @@ static void command_check(struct working *it) {
         .objects = arena_format(&it->arena, "%.*s/objects", STR_ARG(it->place.clone)),
         .agent = it->act->effect.agent,
         .network = it->place.network,
-        .repository = it->place.repository};
+        .repository = it->place.repository,
+        .goal = it->act->effect.goal};
     struct command_box box;
     struct str why = {0};
     if (check_box(it->runs, &wanted, &it->arena, &box, &why))
@@ -399,13 +401,17 @@ static void contract_is_known(void *with, struct contract contract) {
         check_go(it);
 }
 
-void work_check(struct run_table *runs, struct act *act) {
+static void check(struct run_table *runs, struct act *act) {
     struct working *it = working_begin(runs, act);
     if (it && hash_is_zero(&it->act->effect.text))
         check_go(it);
     else if (it && !contract_read(runs, it->act->effect.goal, it->act->effect.text, &it->arena,
                                   contract_is_known, it))
         working_free(it);
+}
+
+void work_check(struct run_table *runs, struct act *act) {
+    with_hosts(runs, act, check);
 }
 
 /* ---- salvage ---- */

@@ -290,6 +290,8 @@ static struct str proxy_text(const struct sandbox_spec *spec, struct arena *aren
     struct writer writer = {.arena = arena};
     rule_add(&writer, "listen", spec->proxy.folder);
     rule_add(&writer, "denied", spec->proxy.denied);
+    if (spec->proxy.allowed.len > 0)
+        rule_add(&writer, "allowed", spec->proxy.allowed);
     for (uint32_t i = 0; i < spec->proxy.host_count; i++)
         rule_add(&writer, "allow", spec->proxy.hosts[i]);
     return (struct str){writer.at, writer.len};

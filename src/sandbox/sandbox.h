@@ -53,6 +53,7 @@ struct sandbox_spec {
         struct str file;         /* for the proxy; the caller writes it */
         struct str folder;       /* where it listens; the caller makes it */
         struct str denied;       /* file in which it notes what it denies */
+        struct str allowed;      /* file with more hosts, which may change; empty: none */
         const struct str *hosts; /* that it reaches */
         uint32_t host_count;
         uint32_t port; /* of the run's loopback, where programs find it */

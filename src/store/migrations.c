@@ -47,6 +47,8 @@ int sqlite_from_3(struct sqlite_store *store);
 bool postgres_from_3(struct pg_store *store);
 int sqlite_from_4(struct sqlite_store *store);
 int sqlite_from_5(struct sqlite_store *store);
+int sqlite_from_8(struct sqlite_store *store);
+bool postgres_from_8(struct pg_store *store);
 
 const struct migration MIGRATIONS[] = {
     {.to = 2,
@@ -78,6 +80,10 @@ const struct migration MIGRATIONS[] = {
      .what = "numbers for the names of goals",
      .sqlite = NUMBERS_8("INTEGER", ""),
      .postgres = NUMBERS_8("bigint", "IF NOT EXISTS ")},
+    {.to = 9,
+     .what = "hosts that runs of a repository were denied, and what was decided about them",
+     .sqlite_run = sqlite_from_8,
+     .postgres_run = postgres_from_8},
 #ifdef OVERSEER_TOMORROW
     {.to = SCHEMA_VERSION, .what = "of the tests", .postgres = "ALTER TABLE goal ADD tomorrow int"},
 #endif

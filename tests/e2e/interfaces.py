@@ -461,6 +461,17 @@ def lane_held(fixture, goal):
     return {"reason": "release freeze"}
 
 
+@example("network.allow", "network.checks", "network.deny")
+def host_named(fixture, goal):
+    return {"host": "api.example.org"}
+
+
+@example("network.forget")
+def host_decided(fixture, goal):
+    fixture.do("network.allow", host="forget.example.org")
+    return {"host": "forget.example.org"}
+
+
 @example("budget.show", "desk.show")
 def this_host(fixture, goal):
     return {"host": 1}
@@ -526,7 +537,8 @@ def example_of(operation):
 # The test calls it at the end, because it ends the daemon.
 LAST = "daemon.stop"
 AFTERWARDS = {"fleet.stop": "fleet.resume"}
-COUNTED_ON = {"fleet.stop": "seq", "fleet.resume": "seq",  # they act on the one fleet, not on a goal of their own
+COUNTED_ON = {"network.allow": "version seq", "network.checks": "version seq", "network.deny": "version seq", "network.forget": "version seq",
+              "fleet.stop": "seq", "fleet.resume": "seq",  # they act on the one fleet, not on a goal of their own
               "request.send": "version seq", "agent.progress": "version seq", "request.respond": "version seq"}  # an agent works on that goal meanwhile
 
 
@@ -759,9 +771,9 @@ def a_run_reaches_only_its_own(fixture):
 RUNS_MAY = """agent.complete agent.progress agent.status agent.update handoff.add handoff.list handoff.show api.describe events.list goal.report goal.show mail.ack mail.inbox mail.send plan.apply plan.history plan.insights
     plan.recommend plan.review plan.show question.withdraw request.list request.respond request.send work.block
     work.start""".split()  # the policy says which runs may call the writing operations of plan.* and work.*
-READERS_MAY = """agent.status assignment.list assignment.show budget.show desk.show lane.show handoff.list handoff.show replay.compare replay.run api.describe events.list goal.list goal.show goal.tally inbox.list mail.inbox plan.history plan.insights
+READERS_MAY = """agent.status assignment.list assignment.show budget.show desk.show lane.show network.list handoff.list handoff.show replay.compare replay.run api.describe events.list goal.list goal.show goal.tally inbox.list mail.inbox plan.history plan.insights
     plan.recommend plan.show question.show request.list status.show why.show work.diff work.log""".split()
-PEOPLE_ALONE_MAY = """desk.release lane.hold lane.release work.retry config.reload config.show daemon.stop goal.complete goal.release goal.reopen plan.approve plan.reject question.ack
+PEOPLE_ALONE_MAY = """desk.release lane.hold lane.release network.allow network.checks network.deny network.forget work.retry config.reload config.show daemon.stop goal.complete goal.release goal.reopen plan.approve plan.reject question.ack
     question.answer question.approve question.reject question.snooze question.undo token.create token.list
     token.revoke token.rotate""".split()
 

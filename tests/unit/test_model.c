@@ -231,6 +231,7 @@ union thing {
     struct permit permit;
     struct account account;
     struct budget budget;
+    struct host_access host_access;
     struct policy policy;
     struct update update;
     struct progress progress;
@@ -278,6 +279,7 @@ static const struct coding OF_AGENT_MESSAGE_TEXT = {&AGENT_MESSAGE_TEXT};
 static const struct coding OF_PERMIT = {&PERMIT};
 static const struct coding OF_ACCOUNT = {&ACCOUNT};
 static const struct coding OF_BUDGET = {&BUDGET};
+static const struct coding OF_HOST_ACCESS = {&HOST_ACCESS};
 static const struct coding OF_POLICY = {&POLICY};
 static const struct coding OF_UPDATE = {&UPDATE};
 static const struct coding OF_PROGRESS = {&PROGRESS};
@@ -315,6 +317,7 @@ static const struct coding *const CODINGS[] = {&OF_SIGNAL,
                                                &OF_PERMIT,
                                                &OF_ACCOUNT,
                                                &OF_BUDGET,
+                                               &OF_HOST_ACCESS,
                                                &OF_POLICY,
                                                &OF_UPDATE,
                                                &OF_NOTICE,
@@ -748,6 +751,11 @@ static const struct golden {
      EVERY_SIGNAL(SIGNAL_RUN_BRAKED, .about.assignment = 3, .effect = 9,
                   .reason = STR("the disk is nearly full"), .text = STR("12 MiB free"))},
     {"signal.run.braked", "minimal", &OF_SIGNAL, SIGNAL_MINIMAL(SIGNAL_RUN_BRAKED)},
+    {"signal.host.denied", "every", &OF_SIGNAL,
+     EVERY_SIGNAL(SIGNAL_HOST_DENIED, .body = STR("\x01\x02\x07"), .admission = 2,
+                  .describe.repository = 77, .describe.title = STR("core"), .to = 1,
+                  .reason = STR("it may be asked again"))},
+    {"signal.host.denied", "minimal", &OF_SIGNAL, SIGNAL_MINIMAL(SIGNAL_HOST_DENIED)},
     {"signal.clock.stepped", "every", &OF_SIGNAL,
      EVERY_SIGNAL(SIGNAL_CLOCK_STEPPED, .stepped = -3)},
     {"signal.clock.stepped", "minimal", &OF_SIGNAL, SIGNAL_MINIMAL(SIGNAL_CLOCK_STEPPED)},
@@ -1881,6 +1889,18 @@ static const struct golden {
                  .reserved = 3,
                  .warned = 1}}},
     {"budget", "minimal", &OF_BUDGET, {.budget = {.n = 0}}},
+    {"hostAccess",
+     "every",
+     &OF_HOST_ACCESS,
+     {.host_access = {.n = 1,
+                      .host = "api.example.org:443",
+                      .goal = {{9, 1}},
+                      .number = 7,
+                      .decision = HOST_CHECKS,
+                      .question = 2,
+                      .tries = 9,
+                      .at = AT}}},
+    {"hostAccess", "minimal", &OF_HOST_ACCESS, {.host_access = {.n = 0}}},
 #define POLICY_SAMPLE(...) \
     { \
         .policy = { \
@@ -2143,31 +2163,23 @@ static void test_shapes_give_each_number_once(void **state) {
 
 static void test_names_of_tasks_and_questions(void **state) {
     (void)state;
-    static const char *const WRONG[] = {"",
-                                        "T",
-                                        "T0",
-                                        "T07",
-                                        "T7.1",
-                                        "T7 ",
-                                        "7",
-                                        "Q",
-                                        "Q7.",
-                                        "Q7.x",
-                                        "QH.1",
-                                        "QH1",
-                                        "Q0.1",
-                                        "QH0.1",
-                                        "Q_x",
-                                        "X7",
-                                        "T-7",
-                                        "Q7.3.1",
-                                        "T99999999999999999999"};
+    static const char *const WRONG[] = {
+        "",    "T",      "T0",   "T07",  "T7.1",   "T7 ",     "7",        "Q",
+        "Q7.", "Q7.x",   "QH.1", "QH1",  "Q0.1",   "QH0.1",   "Q_x",      "X7",
+        "T-7", "Q7.3.1", "Q-",   "Q-.1", "Q-core", "Q-core.", "Q-core.x", "T99999999999999999999"};
     static const struct {
         const char *text;
         struct question_name is;
-    } QUESTIONS[] = {{"Q7.3", {7, 0, 3}},   {"q7.0", {7, 0, 0}}, {"QH1.3", {0, 1, 3}},
-                     {"Q3", {0, 0, 3}},     {"Q_3", {0, 0, 3}},  {"Q0", {0, 0, 0}},
-                     {"qh12.4", {0, 12, 4}}};
+    } QUESTIONS[] = {{"Q7.3", {.number = 7, .n = 3}},
+                     {"q7.0", {.number = 7, .n = 0}},
+                     {"QH1.3", {.host = 1, .n = 3}},
+                     {"Q3", {.n = 3}},
+                     {"Q_3", {.n = 3}},
+                     {"Q0", {.n = 0}},
+                     {"qh12.4", {.host = 12, .n = 4}},
+                     {"Q-core.3", {.repository = STR("core"), .n = 3}},
+                     {"q-my.site.12", {.repository = STR("my.site"), .n = 12}},
+                     {"Q-7.0", {.repository = STR("7"), .n = 0}}};
     struct question_name question;
     char text[QUESTION_NAME], name[TASK_NAME];
     uint64_t number;
@@ -2178,7 +2190,8 @@ static void test_names_of_tasks_and_questions(void **state) {
     for (size_t i = 0; i < count_of(QUESTIONS); i++)
         check(question_name_parse(str_of(QUESTIONS[i].text), &question) &&
                   question.number == QUESTIONS[i].is.number &&
-                  question.host == QUESTIONS[i].is.host && question.n == QUESTIONS[i].is.n,
+                  question.host == QUESTIONS[i].is.host && question.n == QUESTIONS[i].is.n &&
+                  str_equal(question.repository, QUESTIONS[i].is.repository),
               "%s", QUESTIONS[i].text);
     assert_true(task_name_parse(STR("t19"), &number) && number == 19);
     task_name_format(19, name);
@@ -2191,6 +2204,9 @@ static void test_names_of_tasks_and_questions(void **state) {
     assert_string_equal(text, "QH2.3");
     question_name_format(&(struct goal){.kind = {.admission = 2, .workspace = 1}}, 3, text);
     assert_string_equal(text, "Q3");
+    question_name_format(
+        &(struct goal){.kind = {.admission = 2, .workspace = 1, .subject = "core"}}, 3, text);
+    assert_string_equal(text, "Q-core.3");
 }
 
 static void test_branches_are_named_after_their_task(void **state) {
@@ -2356,8 +2372,8 @@ static void test_golden_covers_every_kind_and_every_field(void **state) {
 
 static void test_signals_refuse_what_is_none(void **state) {
     (void)state;
-    assert_int_equal(SIGNAL_KINDS, 0x2d); /* the first invalid kind */
-    static const char *const NO[] = {"",       "01",     "00",     "0100",     "0001",      "012d",
+    assert_int_equal(SIGNAL_KINDS, 0x2e); /* the first invalid kind */
+    static const char *const NO[] = {"",       "01",     "00",     "0100",     "0001",      "012e",
                                      "018001", "018000", "01ffff", "01012004", "0103240161"};
     for (size_t i = 0; i < count_of(NO); i++) {
         struct signal signal;

@@ -198,7 +198,7 @@ static const struct {
     {"budget.show", print_budgets},   {"desk.show", print_admission},
     {"lane.show", print_lane},        {"replay.run", print_replay},
     {"replay.compare", print_replay}, {"work.log", print_log},
-    {"work.diff", print_diff},
+    {"work.diff", print_diff},        {"network.list", print_network},
 };
 
 void print_result(const struct typed *typed, const json_t *result) {

@@ -48,6 +48,7 @@ void print_handoff(const struct typed *typed, const json_t *result);
 void print_budgets(const struct typed *typed, const json_t *result); /* print_admission.c */
 void print_admission(const struct typed *typed, const json_t *result);
 void print_lane(const struct typed *typed, const json_t *result);
+void print_network(const struct typed *typed, const json_t *result);
 void print_replay(const struct typed *typed, const json_t *result); /* print_replay.c */
 const char *proof_say(const json_t *goal); /* ", verified and landed": for a done goal */
 void print_goal(const struct typed *typed, const json_t *result); /* print_goal.c */

@@ -115,3 +115,24 @@ void print_lane(const struct typed *typed, const json_t *result) {
     }
     table_print(&table);
 }
+
+void print_network(const struct typed *typed, const json_t *result) {
+    static const struct column COLUMNS[] = {{0}, {.bends = true}, {0}, {.right = true}, {0}};
+    struct table table = {.columns = COLUMNS, .column_count = count_of(COLUMNS), .indent = 2};
+    const json_t *hosts = json_object_get(result, "hosts");
+    size_t i;
+    json_t *entry;
+    (void)typed;
+    if (json_array_size(hosts) == 0)
+        printf("No host was denied that the settings do not list.\n");
+    json_array_foreach(hosts, i, entry) {
+        const char *name = text_of(entry, "name");
+        table_row(&table);
+        table_cell(&table, TINT_NONE, "%s", text_of(entry, "decision"));
+        table_cell(&table, TINT_NONE, "%s", text_of(entry, "host"));
+        table_cell(&table, TINT_NONE, "%s", *name ? name : "every task");
+        table_cell(&table, TINT_DIM, "%lld tries", number_of(entry, "tries"));
+        table_cell(&table, TINT_DIM, "%s", text_of(entry, "questionId"));
+    }
+    table_print(&table);
+}

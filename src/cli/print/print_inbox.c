@@ -75,6 +75,13 @@ static void deadline_say(const json_t *item) {
         printf("      acknowledged by a person\n");
 }
 
+static void denials_say(const json_t *item) {
+    long long tries = number_of(item, "tries");
+    if (*text_of(item, "host"))
+        printf("      %lld %s of %s, no work waits for it\n", tries, tries == 1 ? "try" : "tries",
+               text_of(item, "host"));
+}
+
 static void detail_print(const json_t *item, size_t id_length) {
     size_t i;
     json_t *command;
@@ -84,6 +91,7 @@ static void detail_print(const json_t *item, size_t id_length) {
         line_say("", text_of(item, "question"));
     else if (strcmp(text_of(item, "text"), text_of(item, "question")) != 0)
         line_say("", text_of(item, "text"));
+    denials_say(item);
     line_say("", options);
     deadline_say(item);
     line_say("why asked: ", text_of(item, "why"));
@@ -97,9 +105,25 @@ static void detail_print(const json_t *item, size_t id_length) {
     }
 }
 
+/* "T11 T13": the tasks that a question of a repository is about; otherwise the name of its goal. */
+static void tasks_write(const json_t *item, size_t id_length, char *text, size_t size) {
+    const json_t *tasks = json_object_get(item, "tasks");
+    size_t i;
+    json_t *task;
+    text[0] = 0;
+    json_array_foreach(tasks, i, task) {
+        size_t used = strlen(text);
+        snprintf(text + used, size - used, "%s%s", i ? " " : "", json_string_value(task));
+    }
+    if (!tasks) {
+        char id[ID_TEXT + 1];
+        snprintf(text, size, "%s", name_or_id(item, id_length, id));
+    }
+}
+
 /* A question is named by its short id, any other item by the short id of its goal. */
 static void head_print(const json_t *item, size_t id_length, bool repos) {
-    char id[ID_TEXT + 1], age[AGE_TEXT], repo[REPO_TEXT], *name = id;
+    char id[ID_TEXT + 1], age[AGE_TEXT], repo[REPO_TEXT], tasks[128], *name = id;
     const char *question = text_of(item, "questionId"), *node = text_of(item, "node");
     name_or_id(item, id_length, id);
     if (*question)
@@ -116,7 +140,8 @@ static void head_print(const json_t *item, size_t id_length, bool repos) {
     text_say(stdout, text_of(item, *question ? "question" : "title"));
     if (*question) {
         tint_on(stdout, TINT_DIM);
-        printf("  (%s ", id);
+        tasks_write(item, id_length, tasks, sizeof tasks);
+        printf("  (%s ", tasks);
         text_say(stdout, text_of(item, "title"));
         printf(")");
         tint_off(stdout, TINT_DIM);

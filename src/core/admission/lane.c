@@ -10,7 +10,7 @@
 /* ---- the workspace aggregate ---- */
 
 /* The first ask creates the workspace. A repository that got another name in the settings keeps its lane. */
-static bool workspace_open(struct deciding *d, uint64_t repository) {
+bool workspace_open(struct deciding *d, uint64_t repository) {
     struct goal *goal = &d->decision->goal;
     if (d->world->goal)
         return goal->kind.workspace != 0;

@@ -5,6 +5,7 @@
 #include "core/deciding.h"
 
 void lane_go_on(struct deciding *); /* lane.c: grants the slot to the next one */
+bool workspace_open(struct deciding *, uint64_t repository); /* lane.c; false: it is none */
 
 /* permit.c: the goal's side of an admission. */
 void permit_ask(struct deciding *, struct assignment *assignment); /* to begin, or to continue */

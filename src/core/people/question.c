@@ -2,6 +2,7 @@
 /* Handles questions: asking them, sending them to people, and applying the answers. */
 #include "core/people/question.h"
 #include "base/planted.h"
+#include "core/admission/host_access.h"
 #include "core/assignment.h"
 #include "core/people/route.h"
 #include "core/rules.h"
@@ -199,7 +200,9 @@ static void question_end(struct deciding *d, struct question *question) {
 }
 
 static void answer_follow(struct deciding *d, const struct question *was) {
-    if (d->decision->goal.kind.admission && !d->decision->goal.kind.workspace)
+    if (d->decision->goal.kind.workspace)
+        host_access_answered(d, was);
+    else if (d->decision->goal.kind.admission)
         admission_answered(d, was);
     else
         assignment_answered(d, was);

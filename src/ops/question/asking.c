@@ -43,18 +43,31 @@ static bool page_ask(struct asking *asking, struct store_request brief,
     return true;
 }
 
-/* After the goals: the admissions of their owners and of this host. */
-static bool admissions_ask(struct asking *asking, struct store_request *request) {
-    asking->page_first = asking->host_shown;
-    while (asking->host_shown < asking->host_count && asking->page_count < LIMIT_BRIEF)
-        asking->page[asking->page_count++] = admission_id(asking->hosts[asking->host_shown++]);
+/* Two repositories may share a workspace. */
+static void system_add(struct asking *asking, struct id id) {
+    for (uint32_t i = 0; i < asking->system_count; i++)
+        if (id_equal(asking->systems[i], id))
+            return;
+    asking->systems[asking->system_count++] = id;
+}
+
+/* After the goals: the workspaces of the repositories, and the admissions of this host and of the goals' owners. */
+static bool systems_ask(struct asking *asking, struct store_request *request) {
+    const struct op_repositories *repositories = asking->call->repositories;
+    for (uint32_t i = 0; i < asking->host_count && asking->system_shown == 0; i++)
+        system_add(asking, admission_id(asking->hosts[i]));
+    for (uint32_t i = 0; i < repositories->count && asking->system_shown == 0; i++)
+        system_add(asking, repository_workspace(asking->call, repositories->at[i].key));
+    asking->page_first = asking->system_shown;
+    while (asking->system_shown < asking->system_count && asking->page_count < LIMIT_BRIEF)
+        asking->page[asking->page_count++] = asking->systems[asking->system_shown++];
     return page_ask(asking, (struct store_request){.limit = 1}, request);
 }
 
 static bool show_ask(struct asking *asking, struct store_request *request) {
     asking->page_count = 0;
     if (asking->shown == asking->listed)
-        return admissions_ask(asking, request);
+        return systems_ask(asking, request);
     asking->page_first = asking->shown;
     while (asking->shown < asking->listed && asking->page_count < LIMIT_BRIEF)
         asking->page[asking->page_count++] = asking->goals[asking->shown++];
@@ -80,10 +93,10 @@ static void brief_take(struct asking *asking, json_t *items, const struct goal_l
 
 /* In the order of the list. */
 static void page_show(struct asking *asking, json_t *items, const struct store_answer *answer) {
-    bool admissions = asking->host_shown > 0;
+    bool systems = asking->system_shown > 0;
     for (uint32_t i = 0; i < asking->page_count; i++) {
         uint32_t n = asking->page_first + i;
-        struct id id = admissions ? admission_id(asking->hosts[n]) : asking->goals[n];
+        struct id id = systems ? asking->systems[n] : asking->goals[n];
         int64_t place = id_place(asking->page, asking->page_count, id);
         must(place >= 0);
         brief_take(asking, items, &answer->loaded[place], &answer->briefs[place]);

@@ -13,8 +13,10 @@ struct asking {
     uint32_t listed, shown, limit;
     int64_t count; /* all goals that wait, listed or not */
     bool began;
-    uint32_t hosts[ASKING_HOSTS], host_count,
-        host_shown; /* hosts whose admissions may ask something too */
+    uint32_t hosts[ASKING_HOSTS], host_count; /* hosts whose admissions may ask something too, */
+    struct id systems[ASKING_HOSTS + LIMIT_REPOSITORIES + 1];
+    uint32_t system_count,
+        system_shown; /* and with the workspaces of the repositories: their ids */
     struct id
         page[LIMIT_BRIEF]; /* goals or admissions that were requested together, in key order */
     uint32_t page_count, page_first;

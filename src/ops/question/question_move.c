@@ -42,8 +42,9 @@ static bool signal(struct op_call *call, const struct store_answer *answer, stru
     { \
         .name = "question." verb, .also = verb, .summary = words, .help = "Example: " example, \
         .kind = OP_WRITES, .may = (roles), .for_agents = ((roles)&MAY_RUN) != 0, \
-        OP_PARAMS(fields), .positional = count, .to = move, .request = question_request, \
-        .next = question_next, .signal = signal \
+        OP_PARAMS(fields), .positional = count, .to = move, .wants_facts = true, \
+        .wants_repositories = true, .request = question_request, .next = question_next, \
+        .signal = signal \
     }
 
 const struct op OP_QUESTION_ACK = MOVE(

@@ -3,6 +3,7 @@
 
 #include "model/cause.h"
 #include "ops/json.h"
+#include "ops/repository.h"
 
 #include <stdio.h>
 
@@ -34,6 +35,10 @@ const struct op_member QUESTION_MEMBERS[QUESTION_MEMBER_COUNT] = {
     {"evidence", MEMBER_TEXT, false, "JSON"},
     {"who", MEMBER_TEXT, false, "who may answer; absent: any person"},
     {"recommendations", MEMBER_LIST, false, "possible actions"},
+    {"repo", MEMBER_TEXT, false, "the repository, if it is about no single task"},
+    {"host", MEMBER_TEXT, false, "the host that was denied, with its port"},
+    {"tasks", MEMBER_LIST, false, "names of the tasks that were denied it"},
+    {"tries", MEMBER_NUMBER, false, "how often they were denied it"},
     {"times", MEMBER_NUMBER, true, "how often it was sent"},
     {"said", MEMBER_LIST, true,
      "deliveries on channels, newest first: at, channel, result, reference, url, why"},
@@ -53,6 +58,11 @@ bool question_request(struct op_call *call, struct store_request *ret_request) {
                   STR_ARG(str_cut_utf8(call->args.question, 32)));
         return false;
     }
+    if (!goal_is_known(call) && name.repository.len > 0 &&
+        !repository_find_workspace(call, name.repository, &call->args_read.goal_id))
+        return op_refuse(call, ERROR_NOT_FOUND,
+                         "No repository is called %.*s; see `overseer inbox`.",
+                         STR_ARG(name.repository));
     if (!goal_is_known(call) && name.host)
         call->args_read.goal_id = admission_id(name.host);
     if (goal_is_known(call))
@@ -99,6 +109,7 @@ const struct question *question_given(struct op_call *call, const struct store_a
     question_name_parse(call->args.question, &name);
     const struct goal *goal = &answer->loaded[0].goal;
     bool here = (!name.number || name.number == goal->kind.number) &&
+                (!name.repository.len || goal->kind.workspace) &&
                 (!name.host || (name.host == goal->kind.admission && !goal->kind.workspace));
     const struct question *question =
         here ? questions_find(&answer->loaded[0].live.questions, name.n) : NULL;
@@ -166,6 +177,28 @@ static void words_put(json_t *json, const struct question_text *text) {
         json_object_set_new(json, "recommendations", texts_json(&text->recommendations));
 }
 
+/* A denied host: which tasks wanted it, and how often. */
+static void denials_put(json_t *json, const struct goal_loaded *loaded,
+                        const struct question *question) {
+    const struct host_accesses *all = &loaded->live.host_accesses;
+    json_t *tasks = json_array();
+    uint64_t tries = 0;
+    const char *host = "";
+    for (uint32_t i = 0; i < all->count; i++) {
+        char name[TASK_NAME];
+        if (all->at[i].question != question->n + 1)
+            continue;
+        task_name_format(all->at[i].number, name);
+        json_array_append_new(tasks, json_string(name));
+        tries += all->at[i].tries;
+        host = all->at[i].host;
+    }
+    json_put_text(json, "repo", str_of(loaded->goal.kind.subject));
+    json_put_text(json, "host", str_of(host));
+    json_object_set_new(json, "tasks", tasks);
+    json_object_set_new(json, "tries", json_integer((json_int_t)tries));
+}
+
 json_t *question_json(const struct goal_loaded *loaded, const struct goal_shown *shown,
                       const struct question *question, struct arena *arena) {
     struct question_text text;
@@ -191,6 +224,8 @@ json_t *question_json(const struct goal_loaded *loaded, const struct goal_shown 
         time_put(json, "appliesAt", question->applies_at);
     }
     place_put(json, loaded, question);
+    if (cause_is(question, CAUSE_NETWORK))
+        denials_put(json, loaded, question);
     json_put_text(json, "who", str_of(question->who));
     return json;
 }
@@ -239,7 +274,9 @@ static json_t *item_json(const struct goal_loaded *loaded, const struct goal_sho
     json_t *item = question_json(loaded, shown, question, arena);
     json_t *title = json_object_get(item, "title"), *reason = json_object_get(item, "reason");
     json_object_set(item, "question", title);
-    if (loaded->goal.kind.workspace)
+    if (cause_is(question, CAUSE_NETWORK))
+        json_object_set_new(item, "title", json_string("nothing waits for it"));
+    else if (loaded->goal.kind.workspace)
         json_object_set_new(item, "title", json_string("the landing lane"));
     else if (loaded->goal.kind.admission)
         json_object_set_new(item, "title", json_sprintf("host %u", loaded->goal.kind.admission));

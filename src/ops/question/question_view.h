@@ -27,5 +27,5 @@ bool question_words(const struct goal_shown *shown, const struct question *quest
 void questions_append(json_t *items, const struct goal_loaded *loaded,
                       const struct goal_shown *shown);
 
-enum { QUESTION_MEMBER_COUNT = 29 };
+enum { QUESTION_MEMBER_COUNT = 33 };
 extern const struct op_member QUESTION_MEMBERS[QUESTION_MEMBER_COUNT]; /* of question.show */

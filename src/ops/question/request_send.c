@@ -90,6 +90,8 @@ const struct op OP_REQUEST_RESPOND = {
     .for_agents = true,
     OP_PARAMS(RESPOND),
     .positional = 2,
+    .wants_facts = true,
+    .wants_repositories = true,
     .request = question_request,
     .next = question_next,
     .signal = respond_signal,

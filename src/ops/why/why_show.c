@@ -117,7 +117,11 @@ static bool find_ask(struct op_call *call, struct store_request *ret_request) {
     return true;
 }
 
-/* T7, Q7.3, QH1.3. */
+static bool is_whole(const struct question_name *name) {
+    return name->number || name->host || name->repository.len > 0;
+}
+
+/* T7, Q7.3, QH1.3, Q-core.3. */
 static bool name_ask(struct op_call *call, struct store_request *ret_request) {
     struct telling *it = call->own;
     struct question_name question;
@@ -127,7 +131,7 @@ static bool name_ask(struct op_call *call, struct store_request *ret_request) {
         it->by_name = true;
         it->about = ABOUT_NODE;
         it->node = arena_format(&call->arena, "T%llu", (unsigned long long)number);
-    } else if (question_name_parse(of, &question) && (question.number || question.host)) {
+    } else if (question_name_parse(of, &question) && is_whole(&question)) {
         number = question.number;
         it->about = ABOUT_QUESTION;
         it->node = arena_format(&call->arena, "Q_%u", question.n);
@@ -138,6 +142,10 @@ static bool name_ask(struct op_call *call, struct store_request *ret_request) {
     if (number)
         return true;
     it->goal = admission_id(question.host);
+    if (question.repository.len > 0 &&
+        !repository_find_workspace(call, question.repository, &it->goal))
+        return op_refuse(call, ERROR_NOT_FOUND, "No repository is called %.*s.",
+                         STR_ARG(question.repository));
     return show_ask(it, 0, 0, ret_request);
 }
 
@@ -156,7 +164,7 @@ static bool request(struct op_call *call, struct store_request *ret_request) {
         it->goal = call->args.goal_id;
         it->node = of;
         it->about = about_of(of);
-        if (question_name_parse(of, &question) && (question.number || question.host)) {
+        if (question_name_parse(of, &question) && is_whole(&question)) {
             it->node = arena_format(&call->arena, "Q_%u", question.n);
             it->about = ABOUT_QUESTION;
         }

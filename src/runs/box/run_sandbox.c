@@ -193,18 +193,20 @@ static bool box_make(struct sandbox_spec *spec, struct arena *arena, struct sand
 
 /* Beside the files of the run, or of the check. */
 static bool proxy_set(struct sandbox_spec *spec, const struct settings *settings,
-                      const struct agent_setting *agent, uint64_t repository, struct str beside,
-                      struct arena *arena, struct str *ret_why) {
+                      const struct agent_setting *agent, uint64_t repository, struct str allowed,
+                      struct str beside, struct arena *arena, struct str *ret_why) {
     if (spec->network != SANDBOX_LISTED)
         return true;
     struct sandbox_proxy *proxy = &spec->proxy;
     proxy->file = arena_format(arena, "%.*sproxy", STR_ARG(beside));
     proxy->folder = arena_format(arena, "%.*snet", STR_ARG(beside));
     proxy->denied = arena_format(arena, "%.*sdenied", STR_ARG(beside));
+    proxy->allowed = arena_format(arena, "%.*sallowed", STR_ARG(beside));
     sandbox_path_add(&spec->sees, proxy->folder);
     *ret_why = STR("the folder of its proxy cannot be created");
     const char *folder = arena_cstr(arena, proxy->folder);
     return (mkdir(folder, 0700) == 0 || errno == EEXIST) &&
+           file_put(arena_cstr(arena, proxy->allowed), allowed, arena) &&
            run_hosts(settings, agent, repository, arena, proxy, ret_why);
 }
 
@@ -223,6 +225,7 @@ bool run_box(struct run *run, struct arena *arena, struct sandbox_made *ret, str
     run_shown(spec, run, arena);
     bool made = run_limits(run, settings, agent, spec, arena, ret_why) &&
                 proxy_set(spec, settings, agent, run->repository,
+                          allowed_hosts(run->runs, run->repository, run->goal, false, arena),
                           arena_format(arena, "%s/", run->dir), arena, ret_why) &&
                 box_is_enough(run->runs, spec, settings, arena, ret_why) &&
                 box_suits(run, spec, settings, ret_why) && box_make(spec, arena, ret, ret_why);
@@ -332,6 +335,7 @@ bool check_box(struct run_table *runs, const struct check_wanted *wanted, struct
         spec->network = SANDBOX_ALL;
     bool fits =
         proxy_set(spec, settings, NULL, wanted->repository,
+                  allowed_hosts(runs, wanted->repository, wanted->goal, true, arena),
                   arena_format(arena, "%.*s.", STR_ARG(wanted->place)), arena, ret_why) &&
         (!settings->sandbox.checks || box_is_enough(runs, spec, settings, arena, ret_why)) &&
         box_make(spec, arena, made, ret_why);
@@ -343,7 +347,7 @@ bool check_box(struct run_table *runs, const struct check_wanted *wanted, struct
 }
 
 void check_box_clear(struct str place, struct arena *arena) {
-    static const char *const FILES[] = {"rules", "proxy", "denied", "net/sock"};
+    static const char *const FILES[] = {"rules", "proxy", "denied", "allowed", "net/sock"};
     for (size_t i = 0; i < count_of(FILES); i++)
         (void)unlink(arena_cstr(arena, arena_format(arena, "%.*s.%s", STR_ARG(place), FILES[i])));
     (void)rmdir(arena_cstr(arena, arena_format(arena, "%.*s.net", STR_ARG(place))));

@@ -113,6 +113,11 @@ bool postgres_from_3(struct pg_store *store) {
     return parts_make(store, PART_ASSIGNMENT, PART_BUDGET) && pg_execute(store, DISPATCH_TABLES);
 }
 
+bool postgres_from_8(struct pg_store *store) {
+    arena_reset(&store->scratch);
+    return parts_make(store, PART_HOST_ACCESS, PART_HOST_ACCESS);
+}
+
 /* ---- from version 1 ---- */
 
 /* Builds of version 1 would continue to write rows without a check: their sessions are terminated here, and they cannot

@@ -167,6 +167,12 @@ int sqlite_from_5(struct sqlite_store *store) {
     return code ? code : all_make(store, ASKING_TABLES, count_of(ASKING_TABLES));
 }
 
+/* ---- version 8 ---- */
+
+int sqlite_from_8(struct sqlite_store *store) {
+    return parts_make(store, PART_HOST_ACCESS, PART_HOST_ACCESS + 1);
+}
+
 /* ---- version 4 ---- */
 
 int sqlite_from_4(struct sqlite_store *store) {

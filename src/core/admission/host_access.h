@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The rows of a workspace about hosts that its runs were denied. */
+#pragma once
+
+#include "core/deciding.h"
+
+void host_access_record(struct deciding *, enum record_type type, const struct host_access *row,
+                        const char *rule);
+
+/* Adds the row for every task of the repository. */
+void host_access_decide(struct deciding *, const struct host_access *of,
+                        enum host_decision decision);
+
+/* A person has answered, or the question was withdrawn. Other questions are ignored. */
+void host_access_answered(struct deciding *, const struct question *question);
