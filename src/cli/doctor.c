@@ -5,6 +5,7 @@
 #include "cli/child.h"
 #include "cli/command.h"
 #include "cli/place.h"
+#include "cli/run.h"
 #include "cli/term.h"
 #include "config/config.h"
 #include "model/limits.h"
@@ -413,12 +414,23 @@ static void check_clock(const struct patient *patient, struct finding *f) {
         FOUND(f, GOOD, "", "the clock is synchronized");
 }
 
+/* As the daemon has it; without a daemon it is not known, and counts as on. */
+static bool sandbox_is_off(const struct patient *patient) {
+    json_t *shown =
+        patient->health ? typed_ask(patient->typed, "config.show", json_object()) : NULL;
+    bool off = shown && strstr(setting_of(shown, "sandbox.mode"), "off") != NULL;
+    json_decref(shown);
+    return off;
+}
+
 static void check_sandbox(const struct patient *patient, struct finding *f) {
     char path[PATH_MAX];
     bool there = program_find("bwrap", path), works = there && bwrap_works(path);
     long landlock = syscall(SYS_landlock_create_ruleset, NULL, 0, LANDLOCK_CREATE_RULESET_VERSION);
-    (void)patient;
-    if (works && landlock > 0)
+    if (sandbox_is_off(patient))
+        FOUND(f, LOOK, "remove sandbox.mode from the settings",
+              "runs have no sandbox (sandbox.mode = off), so agents ask before they use a tool");
+    else if (works && landlock > 0)
         FOUND(f, GOOD, "", "runs are sandboxed by bwrap+landlock (Landlock %ld)", landlock);
     else if (works)
         FOUND(f, LOOK, "a kernel with Landlock adds a second layer", "runs are sandboxed by bwrap");

@@ -281,6 +281,27 @@ def answers_are_given_by_letter_number_and_words(engine):
 
 
 @check("ESCALATE-14")
+def an_answer_is_undone_by_the_name_of_its_task(engine):
+    fixture = Fixture(engine, [], undo_for="1h")
+    goal = fixture.do("goal.create", title="a goal")["goalId"]
+    task = fixture.do("goal.show", goal=goal)["name"]
+    first = fixture.ask(goal, "Drop the column?")
+    expect(fixture.refused("question.undo", question=task) == "E_NOT_FOUND", "nothing is answered")
+    expect(fixture.refused("question.answer", question=task, answer="a") == "E_INVALID", "an answer names its question")
+    fixture.do("question.answer", question=first, answer="a")
+    fixture.do("question.undo", question=task)
+    expect(fixture.items(goal)[0]["state"] == "open", fixture.items(goal))
+    second = fixture.ask(goal, "Drop the table?")
+    for question in (first, second):
+        fixture.do("question.answer", question=question, answer="a")
+    expect(fixture.refused("question.undo", question=task) == "E_INVALID", "two are answered")
+    fixture.do("question.undo", question=second)
+    fixture.do("question.undo", question=task, goal=goal)
+    expect([item["state"] for item in fixture.items(goal)] == ["open", "open"], fixture.items(goal))
+    fixture.close()
+
+
+@check("ESCALATE-14")
 def approvals_have_an_end_and_people(engine):
     fixture = Fixture(engine, [], undo_for="0s")
     goal = fixture.do("goal.create", title="a goal")["goalId"]

@@ -42,6 +42,7 @@ def fixture_make(name, environment=None, kind=Fixture, **rows):
 
 def tree_of(fixture, goal):
     found = list(fixture.daemon.socket.with_suffix(".state").glob(f"work/worktrees/{goal.removeprefix('goal_')}-*/tree"))
+    found = [tree for tree in found if tree.parent.suffix != ".new"]  # that one is still being made
     return found[0] if found else None
 
 

@@ -7,11 +7,13 @@ permission.py [--only NAME]: the daemon, real worktrees, an agent that is a prog
 import json
 import os
 import shutil
+import subprocess
 import sys
 import tempfile
 import time
 
 from care import main, tree_of
+from landing import BUILD
 from lost import fixture_of
 
 CHECKS = []
@@ -55,6 +57,13 @@ def person_answers(fixture, goal, tree):
     assert '"n"' in (tree / "answered").read_text(), (tree / "answered").read_text()
 
 
+def doctor_says(fixture):
+    """Returns what `overseer doctor` says about the sandbox."""
+    env = {"PATH": "/usr/bin:/bin", "HOME": str(fixture.folder), "OVERSEER_SOCKET": str(fixture.daemon.socket)}
+    out = subprocess.run([str(BUILD / "overseer"), "doctor", "--json"], env=env, capture_output=True, text=True, timeout=60, check=False).stdout
+    return next(row["text"] for row in json.loads(out)["checks"] if row["check"] == "sandbox")
+
+
 @check
 def nothing_is_asked_in_the_sandbox():
     """By default a tool is allowed at once, inside the sandbox; with a list of tools, a tool without a name is denied at once."""
@@ -63,6 +72,7 @@ def nothing_is_asked_in_the_sandbox():
         try:
             goal, tree = begun(fixture)
             answered_at_once(fixture, goal, tree, answer)
+            assert doctor_says(fixture).startswith("runs are sandboxed by bwrap"), doctor_says(fixture)
         finally:
             fixture.close()
 
@@ -78,6 +88,7 @@ def without_a_sandbox_a_person_is_asked():
             fixture = site(name, agent, **rows)
             try:
                 person_answers(fixture, *begun(fixture))
+                assert ("sandbox.mode = off" in doctor_says(fixture)) == (name == "none"), doctor_says(fixture)
             finally:
                 fixture.close()
 

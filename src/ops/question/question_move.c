@@ -56,7 +56,8 @@ const struct op OP_QUESTION_SNOOZE =
          "Be reminded later; the question stays open.", "overseer snooze Q7.1 2h");
 const struct op OP_QUESTION_UNDO =
     MOVE("undo", QUESTION_UNDO, PARAMS, 1, MAY_HUMAN,
-         "Undo an answer that has not taken effect yet.", "overseer undo Q7.1");
+         "Undo an answer that has not taken effect yet: of a question, or of a task.",
+         "overseer undo Q7.1\nExample: overseer undo T7");
 const struct op OP_QUESTION_WITHDRAW =
     MOVE("withdraw", QUESTION_WITHDRAW, PARAMS, 1, MAY_MANAGE | MAY_RUN,
          "Withdraw a question; the work that waits for it continues.",

@@ -50,8 +50,23 @@ static bool goal_is_known(const struct op_call *call) {
     return !id_equal(call->args.goal_id, NONE);
 }
 
+/* Undo takes the name of a task, too: an answer that is not in effect yet is rarely one of several. All other operations
+ * name the question: another one may have been asked since a person looked. */
+static bool names_task(const struct op_call *call, uint64_t *ret_number) {
+    return str_equal(str_of(call->op->name), STR("question.undo")) &&
+           task_name_parse(call->args.question, ret_number);
+}
+
 bool question_request(struct op_call *call, struct store_request *ret_request) {
     struct question_name name;
+    uint64_t task;
+    if (names_task(call, &task) && !goal_is_known(call)) {
+        *ret_request =
+            (struct store_request){.verb = STORE_NAMED, .number = task, .limit = LIMIT_FOUND};
+        return true;
+    }
+    if (names_task(call, &task))
+        return show_request(call, ret_request);
     if (!question_name_parse(call->args.question, &name)) {
         op_refuse(call, ERROR_INVALID,
                   "\"%.*s\" is not a question; questions are called Q7.1, Q7.2 ….",
@@ -101,11 +116,41 @@ bool question_words(const struct goal_shown *shown, const struct question *quest
     return body.len > 0 && shape_decode_in(&QUESTION_TEXT, body, arena, ret);
 }
 
+/* The answer of the task that is not in effect yet. NULL: there is none, or there are several. */
+static const struct question *answered_question(struct op_call *call,
+                                                const struct goal_loaded *loaded) {
+    const struct questions *questions = &loaded->live.questions;
+    const struct question *found = NULL;
+    struct writer names = {.arena = &call->arena};
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < questions->count; i++)
+        if (questions->at[i].state == QUESTION_ANSWERED) {
+            char name[QUESTION_NAME];
+            found = &questions->at[i];
+            question_name_format(&loaded->goal, found->n, name);
+            write_raw(&names, arena_format(&call->arena, "%s%s", count++ ? ", " : "", name));
+        }
+    if (count == 0)
+        op_refuse(call, ERROR_NOT_FOUND, "%.*s has no answer that can be undone.",
+                  STR_ARG(call->args.question));
+    if (count > 1)
+        op_refuse(call, ERROR_INVALID, "%.*s has several answers; name one: %.*s.",
+                  STR_ARG(call->args.question), (int)names.len, names.at);
+    return count == 1 ? found : NULL;
+}
+
 const struct question *question_given(struct op_call *call, const struct store_answer *answer,
                                       struct question_text *ret_text) {
     struct question_name name = {0};
+    uint64_t task;
     if (!view_is_whole(call, answer))
         return NULL;
+    if (names_task(call, &task)) {
+        const struct question *found = answered_question(call, &answer->loaded[0]);
+        if (found)
+            question_words(&answer->shown, found, &call->arena, ret_text);
+        return found;
+    }
     question_name_parse(call->args.question, &name);
     const struct goal *goal = &answer->loaded[0].goal;
     bool here = (!name.number || name.number == goal->kind.number) &&
