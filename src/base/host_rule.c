@@ -108,6 +108,46 @@ bool host_is_address(const char *host) {
     return true;
 }
 
+/* Four numbers from 0 to 255 without leading zeros. Loopback, unspecified, link-local, multicast and reserved addresses
+ * do not count. */
+static bool is_plain_address(const char *host) {
+    uint32_t parts[4] = {0}, count = 0, digits = 0;
+    for (const char *at = host;; at++) {
+        if (*at == '.' || *at == 0) {
+            if (digits == 0 || parts[count] > 255 || ++count > 4)
+                return false;
+            digits = 0;
+            if (*at == 0)
+                break;
+            if (count == 4)
+                return false;
+        } else if (!is_digit(*at) || digits == 3 || (digits == 1 && parts[count] == 0))
+            return false;
+        else {
+            parts[count] = parts[count] * 10 + (uint32_t)(*at - '0');
+            digits++;
+        }
+    }
+    bool link_local = parts[0] == 169 && parts[1] == 254;
+    return count == 4 && parts[0] != 0 && parts[0] != 127 && parts[0] < 224 && !link_local;
+}
+
+static bool is_below(struct str host, struct str name) {
+    struct str tail = {host.at + host.len - name.len, name.len};
+    return host.len > name.len && tail.at[-1] == '.' && str_equal(tail, name);
+}
+
+bool host_entry_is_plain(struct str entry) {
+    struct host_rule rule;
+    if (!host_rule_parse(entry, &rule) || rule.below || rule.port == 0 ||
+        place_of(entry, ':') == entry.len)
+        return false;
+    struct str host = str_of(rule.host), local = STR("localhost");
+    if (host_is_address(rule.host))
+        return is_plain_address(rule.host);
+    return !str_equal(host, local) && !is_below(host, local);
+}
+
 /* ---- URLs ---- */
 
 /* True: the text begins with the word, in upper or lower case; it is removed. */

@@ -27,6 +27,10 @@ bool host_rule_allows(const struct host_rule *rule, const char *host, uint32_t p
 /* An address of the machine's own loopback, with a port that a program without privileges can listen on. */
 bool host_rule_is_loopback(const struct host_rule *rule);
 
+/* "HOST:PORT": a name, or an IPv4 address in its usual form, that cannot mean this machine, its network segment or a
+ * metadata service. Such an entry can be shown to a person who decides about it; every other one needs a look at the settings. */
+bool host_entry_is_plain(struct str entry);
+
 /* "HOST", "HOST:PORT", "[ADDRESS]:PORT". The host is in lower case, without a final dot and without brackets. `ret_port`: 0:
  * none is given. */
 bool host_parse(struct str text, char ret_host[HOST_NAME + 1], uint32_t *ret_port);

@@ -52,7 +52,8 @@ enum tls_seen tls_name_read(const void *bytes, size_t len, char ret[HOST_NAME + 
 #define PROXY_SOCKET "sock" /* in the folder of both: a whole path may be too long for an address */
 
 /* Starts the proxy of the file, and becomes the program. Lines of the file: "listen FOLDER", "denied FILE" (where
- * each denial is noted), "allow ENTRY". */
+ * each denial is noted: HOST PORT, and the reason if it is not the list), "allowed FILE" (more entries, which may
+ * change), "allow ENTRY". */
 int proxy_main(const char *file, char **argv);
 
 /* Inside the namespace. */

@@ -135,35 +135,37 @@ static void drain(int client) {
             return;
 }
 
+/* In one piece: a program that reads once gets the reason, too. */
 static void answer(int client, const char *status, const char *text) {
-    char head[512];
-    int length = snprintf(head, sizeof head,
+    char whole[HOST_NAME + 1024];
+    int length = snprintf(whole, sizeof whole,
                           "HTTP/1.1 %s\r\nContent-Type: text/plain\r\nContent-Length: %zu\r\n"
-                          "Connection: close\r\n\r\n",
-                          status, strlen(text));
-    if (send(client, head, (size_t)length, MSG_NOSIGNAL) == length)
-        (void)!send(client, text, strlen(text), MSG_NOSIGNAL);
+                          "Connection: close\r\n\r\n%s",
+                          status, strlen(text), text);
+    if (length < (int)sizeof whole)
+        (void)!send(client, whole, (size_t)length, MSG_NOSIGNAL);
     shutdown(client, SHUT_WR);
     drain(client);
 }
 
-/* Appended whole: several processes write there. */
-static void denial_note(const struct proxy *proxy, const struct proxy_request *request) {
+/* Appended whole: several processes write there. `besides`: another reason than that it is not on the list. */
+static void denial_note(const struct proxy *proxy, const struct proxy_request *request,
+                        const char *besides) {
     char line[HOST_NAME + 64];
     struct stat about;
     int fd = open(proxy->denied, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
     if (fd < 0)
         return;
-    int length = snprintf(line, sizeof line, "%s %u\n", request->host, request->port);
+    int length = snprintf(line, sizeof line, "%s %u%s\n", request->host, request->port, besides);
     if (fstat(fd, &about) == 0 && about.st_size + length <= DENIED_MOST)
         (void)!write(fd, line, (size_t)length);
     close(fd);
 }
 
 static void deny(const struct proxy *proxy, int client, const struct proxy_request *request,
-                 const char *why) {
+                 const char *why, const char *besides) {
     char text[HOST_NAME + 512];
-    denial_note(proxy, request);
+    denial_note(proxy, request, besides);
     snprintf(text, sizeof text,
              "denied: host %s, port %u: %s. Go on without it, or say what you need.\n",
              request->host, request->port, why);
@@ -357,7 +359,7 @@ static bool name_is_kept(const struct proxy *proxy, const struct proxy_request *
     struct proxy_request other = *request;
     if (seen == TLS_NAMED)
         snprintf(other.host, sizeof other.host, "%s", name);
-    denial_note(proxy, &other);
+    denial_note(proxy, &other, " by TLS");
     return false;
 }
 
@@ -385,7 +387,7 @@ static void request_serve(const struct proxy *proxy, int client) {
     }
     struct host_rule rule;
     if (!rule_find(proxy, &request, &rule)) {
-        deny(proxy, client, &request, "it is not on the list of this repository");
+        deny(proxy, client, &request, "it is not on the list of this repository", "");
         return;
     }
     size_t pass =
@@ -396,7 +398,7 @@ static void request_serve(const struct proxy *proxy, int client) {
     }
     int server = host_connect(request.host, request.port, host_is_address(rule.host), &why, &ours);
     if (server < 0 && ours)
-        deny(proxy, client, &request, "its name leads to this machine");
+        deny(proxy, client, &request, "its name leads to this machine", " leads here");
     else if (server < 0)
         answer(client, "502 Bad Gateway", why);
     else if (request.tunnel ? send_all(client, "HTTP/1.1 200 OK\r\n\r\n", 19)

@@ -15,7 +15,7 @@ static const struct str PERMISSION[] = {STR("allow it once"), STR("do not allow 
 static const struct str BLAST[] = {STR("go on"), STR("leave these agents alone")};
 
 static const struct str NETWORK[] = {STR("stay with no"), STR("allow it for these tasks"),
-                                     STR("allow it for checks of this repository"),
+                                     STR("allow it for set-up and checks of this repository"),
                                      STR("allow it for this repository")};
 
 #define OPTIONS(of) \

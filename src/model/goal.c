@@ -313,6 +313,18 @@ void question_name_format(const struct goal *goal, uint32_t n, char text[QUESTIO
         snprintf(text, QUESTION_NAME, "Q%u", n);
 }
 
+void workspace_name(struct str repository, char text[LIMIT_SUBJECT + 1]) {
+    struct str name = str_cut_utf8(repository, LIMIT_AGENT);
+    size_t len = 0;
+    for (size_t i = 0; i < name.len; i++) {
+        char c = name.at[i];
+        bool plain = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+                     c == '.' || c == '_' || c == '-';
+        text[len++] = plain ? c : '-';
+    }
+    text[len] = 0;
+}
+
 static bool ordinal_read(struct str text, size_t at, struct question_name *ret) {
     uint64_t n;
     bool read = number_read(text, &at, UINT32_MAX, &n) && at == text.len;

@@ -180,7 +180,7 @@ struct id goal_plan_id(const struct goal *goal); /* PLAN-18: one for the life of
 
 /* ---- names that people type: docs/decisions/0016-names.md ---- */
 
-enum { TASK_NAME = 24, QUESTION_NAME = 88 }; /* with the final 0 */
+enum { TASK_NAME = 24, QUESTION_NAME = LIMIT_QUESTION_NAME + 1 }; /* with the final 0 */
 
 /* Empty, if the goal has no number yet. */
 void task_name_format(uint64_t number, char text[TASK_NAME]);
@@ -196,6 +196,9 @@ struct question_name {
     struct str repository; /* whose workspace it is; empty: none */
     uint32_t n;            /* ordinal of the question in its goal */
 };
+
+/* The name of a repository as it is part of the names of its questions: in letters, digits, dots, - and _. */
+void workspace_name(struct str repository, char text[LIMIT_SUBJECT + 1]);
 
 /* Q7.3: of T7; QH1.3: of the admission of host 1; Q-core.3: of the repository core. A question of a goal without a
  * number is called Q3, which others may be, too. */

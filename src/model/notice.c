@@ -28,7 +28,7 @@ static const struct field FIELDS[] = {
     F("channel", FIELD_TEXT, 3, channel, LIMIT_AGENT, "configured channel that sends it"),
     E("alarm", 4, alarm, &ALARM_NAMES, "how urgent it is"),
     E("kind", 5, kind, &NOTICE_KIND_NAMES, "kind of notice"),
-    F("question", FIELD_TEXT, 6, question, LIMIT_NODE_ID, "short id of a question"),
+    F("question", FIELD_TEXT, 6, question, LIMIT_QUESTION_NAME, "short id of a question"),
     F("cause", FIELD_TEXT, 7, cause, LIMIT_CAUSE,
       "de-duplication key: the same cause is the same problem"),
     T("title", 8, title, LIMIT_TITLE, "title, in one line"),

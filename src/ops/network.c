@@ -19,6 +19,8 @@ static bool request(struct op_call *call, struct store_request *ret) {
     struct network_call *own = arena_new(&call->arena, struct network_call, 1);
     if (!repository_take(call, &own->repository))
         return false;
+    if (own->repository == REPOSITORY_NONE)
+        return op_refuse(call, ERROR_INVALID, "Hosts belong to a repository: name one with repo.");
     own->workspace = repository_workspace(call, own->repository);
     call->own = own;
     *ret = (struct store_request){
@@ -98,14 +100,13 @@ static bool order_signal(struct op_call *call, const struct store_answer *answer
     const struct network_call *own = call->own;
     struct host_access access = {0};
     struct host_rule rule;
-    if (!host_rule_parse(call->args.text, &rule) || rule.below || rule.port == 0 ||
-        host_rule_is_loopback(&rule))
-        return op_refuse(
-            call, ERROR_INVALID,
-            "\"%.*s\" is not one host. Patterns and addresses of this machine belong in repo.hosts.",
-            STR_ARG(str_cut_utf8(call->args.text, 80)));
-    snprintf(access.host, sizeof access.host, strchr(rule.host, ':') ? "[%s]:%u" : "%s:%u",
-             rule.host, rule.port);
+    bool read = host_rule_parse(call->args.text, &rule);
+    snprintf(access.host, sizeof access.host, "%s:%u", read ? rule.host : "", read ? rule.port : 0);
+    if (!read || rule.below || !host_entry_is_plain(str_of(access.host)))
+        return op_refuse(call, ERROR_INVALID,
+                         "\"%.*s\" is not one host. Patterns, IPv6 addresses and addresses of this "
+                         "machine belong in repo.hosts.",
+                         STR_ARG(str_cut_utf8(call->args.text, 80)));
     ret->kind = SIGNAL_HOST_DENIED;
     ret->goal = own->workspace;
     ret->describe.repository = own->repository;
@@ -130,7 +131,7 @@ const struct op OP_NETWORK_ALLOW = ORDER_OP(
     "Example: overseer network allow api.example.org --dry-run");
 const struct op OP_NETWORK_CHECKS =
     ORDER_OP("checks", HOST_ALLOW_CHECKS,
-             "Allow a host for the checks of a repository, and not for its runs.",
+             "Allow a host for set-up and checks of a repository, and not for its agents.",
              "Example: overseer network checks api.example.org --dry-run");
 const struct op OP_NETWORK_DENY =
     ORDER_OP("deny", HOST_DENY, "Deny a host for a repository: it is not asked about again.",

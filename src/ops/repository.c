@@ -52,10 +52,13 @@ struct id repository_workspace(const struct op_call *call, uint64_t key) {
 }
 
 bool repository_find_workspace(const struct op_call *call, struct str name, struct id *ret) {
-    for (uint32_t i = 0; i < call->repositories->count; i++)
-        if (str_equal(str_of(call->repositories->at[i].name), name)) {
+    for (uint32_t i = 0; i < call->repositories->count; i++) {
+        char text[LIMIT_SUBJECT + 1];
+        workspace_name(str_of(call->repositories->at[i].name), text);
+        if (str_equal(str_of(text), name)) {
             *ret = repository_workspace(call, call->repositories->at[i].key);
             return true;
         }
+    }
     return false;
 }

@@ -344,8 +344,8 @@ struct str allowed_hosts(struct run_table *runs, uint64_t repository, struct id 
 typedef void runs_carrier(struct run_table *runs, struct act *act);
 void with_hosts(struct run_table *runs, struct act *act, runs_carrier *go);
 
-void check_denials(struct run_table *runs, const struct effect *effect,
-                   struct str place);  /* reports what a check was denied */
+void check_denials(struct run_table *runs, struct id goal, uint32_t effect,
+                   struct str place);  /* reports what a check, set-up or hook was denied */
 void run_denials_end(struct run *run); /* reports the rest, and frees it */
 void host_lists_start(struct run_table *runs);
 void host_lists_wake(struct run_table *runs); /* there is a run */

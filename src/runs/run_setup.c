@@ -123,9 +123,15 @@ static void all_ended(struct readying *it, int64_t exit, struct str why) {
 
 /* ---- the hook ---- */
 
+/* Reports what the command was denied, and removes what its sandbox left. */
+static void box_end(struct readying *it) {
+    check_denials(it->runs, it->wanted->goal, it->wanted->dispatch_n, it->wanted->tree);
+    check_box_clear(it->wanted->tree, it->arena);
+}
+
 static void hook_ended(void *with, int64_t exit, struct str tail) {
     struct readying *it = with;
-    check_box_clear(it->wanted->tree, it->arena);
+    box_end(it);
     if (exit == 0 && !it->stopped)
         work_place_ready(it->wanted->place, it->arena);
     all_ended(it, exit, exit == 0 ? STR("") : ended_text(it, "repo.on_worktree_ready", exit, tail));
@@ -143,6 +149,7 @@ static void hook_begin(struct readying *it) {
 
 static void setup_ended(void *with, int64_t exit, struct str tail) {
     struct readying *it = with;
+    box_end(it);
     if (exit == 0 && !it->stopped)
         hook_begin(it);
     else

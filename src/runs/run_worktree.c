@@ -167,7 +167,7 @@ static void restored_checked(struct working *it, int64_t exit, struct str tail) 
 /* On the loop: the operator's command has ended. */
 static void checked(void *with, int64_t exit, struct str tail) {
     struct working *it = with;
-    check_denials(it->runs, &it->act->effect, it->checkout);
+    check_denials(it->runs, it->act->effect.goal, it->act->effect.n, it->checkout);
     if (it->restored) {
         restored_checked(it, exit, tail);
         return;

@@ -25,12 +25,13 @@ def check(function):
     return function
 
 
-# Tries every server; then those of WAITS once a second, until each is reached or the time is over.
+# Tries every server; then those of WAITS once a second, until each is reached (or denied: UNTIL) or the time is over.
 AGENT = r'''import json, re, socket, sys, time
 prompt = sys.stdin.read()
 goal = re.search("goal_[0-9A-Z]{26}", prompt).group(0)
 waits = json.loads(re.search(r"WAITS(\[.*?\])", prompt).group(1))
 tag = re.search(r"TAG(\w+)", prompt).group(1)
+until = re.search(r"UNTIL(\w+)", prompt).group(1)
 
 
 def get(port, when):
@@ -46,7 +47,7 @@ def get(port, when):
 told = {port: get(port, "first") for port in PORTS}
 end = time.monotonic() + 90
 for port in waits:
-    while "reached" not in get(port, "later") and time.monotonic() < end:
+    while until not in get(port, "later") and time.monotonic() < end:
         time.sleep(1)
 last = {port: get(port, "last") for port in PORTS}
 open(f"told-{tag}.json", "w").write(json.dumps([told, last]))
@@ -69,13 +70,14 @@ END
 
 
 class World:
-    def __init__(self, name, count, check=True):
+    def __init__(self, name, count, check=True, setup=False):
         self.own = own_address()
         assert not self.own.startswith("127."), "this machine has no address besides its loopback"
         self.servers = [Server(address=(self.own, 0)) for _ in range(count)]
         self.ports = [server.port for server in self.servers]
         command = CHECK.replace("PORTS", json.dumps(self.ports)).replace("OWN", self.own) if check else "true"
-        self.fixture = fixture_make(f"denials-{name}", landing={"how": "rebase"}, verify={"command": command},
+        command_setup = f"curl -s -p -x http://127.0.0.1:3128 http://{self.own}:{self.ports[0]}/setup; true" if setup else ""
+        self.fixture = fixture_make(f"denials-{name}", landing={"how": "rebase"}, verify={"command": command}, repo={"setup": command_setup},
                                     agent={"network": "model"}, people={"undo_for": "0s"})
         self.fixture.program.write_text(f"PORTS = {self.ports}\nOWN = {self.own!r}\n" + AGENT)
         git(self.fixture.repo, "checkout", "-q", "--detach")
@@ -83,14 +85,14 @@ class World:
     def host(self, place):
         return f"{self.own}:{self.ports[place]}"
 
-    def task(self, tag, waits=()):
-        """Begins a task; `waits`: places of the servers that its agent tries until it reaches them."""
+    def task(self, tag, waits=(), until="reached"):
+        """Begins a task; `waits`: places of the servers that its agent tries until it reaches them, or is denied them."""
         ports = [self.ports[place] for place in waits]
         goal = self.fixture.do("goal.create", title=f"the task {tag}")["goalId"]
         self.fixture.do("plan.apply", goal=goal, nodes=[
             {"id": "P1", "tier": "phase", "name": "all of it", "acceptanceCriteria": ["it is done"]},
             {"id": "T1", "parentId": "P1", "tier": "task", "name": "make it", "acceptanceCriteria": ["it is done"],
-             "objective": f"TAG{tag} WAITS{json.dumps(ports)}"}])
+             "objective": f"TAG{tag} UNTIL{until} WAITS{json.dumps(ports)}"}])
         return goal
 
     def questions(self):
@@ -151,6 +153,40 @@ def each_answer_allows_what_it_says():
 
 
 @check
+def set_up_is_reported_too():
+    """What set-up was denied is asked about; allowed for set-up and checks, the next set-up reaches it, and its agent does not."""
+    world = World("setup", 1, check=False, setup=True)
+    fixture = world.fixture
+    try:
+        landed(fixture, world.task("first"))
+        [item] = world.asked(1).values()
+        assert cli(fixture, "answer", item["questionId"], "c").returncode == 0
+        fixture.wait("it is allowed", lambda: fixture.do("network.list")["hosts"][0]["decision"] == "checks")
+        landed(fixture, world.task("second"))
+        assert world.reached("setup") == [0] and world.reached("second-.*") == [], world.servers[0].seen
+    finally:
+        fixture.close()
+
+
+@check
+def a_run_at_work_loses_it():
+    """A host that is forgotten right after a run began is lost for that run, too."""
+    world = World("loses", 2, check=False)
+    fixture = world.fixture
+    try:
+        for place in (0, 1):
+            assert cli(fixture, "network", "allow", world.host(place)).returncode == 0
+        goal = world.task("first", waits=[1], until="denied")
+        fixture.wait("it has reached both", lambda: world.reached("first-first") == [0, 1])
+        assert cli(fixture, "network", "forget", world.host(1)).returncode == 0
+        landed(fixture, goal)
+        told = json.loads(git(fixture.repo, "show", "main:told-first.json"))[1]
+        assert "reached" in told[str(world.ports[0])] and "denied" in told[str(world.ports[1])], told
+    finally:
+        fixture.close()
+
+
+@check
 def a_decision_is_forgotten():
     """A host that was allowed for the repository is forgotten: the next task is denied it, and asks."""
     world = World("forget", 1, check=False)
@@ -175,7 +211,8 @@ def a_decision_is_forgotten():
 
 FLOOD = r'''import json, re, socket, sys
 goal = re.search("goal_[0-9A-Z]{26}", sys.stdin.read()).group(0)
-names = [f"h{i}.example.org" for i in range(200)] + ["*.com", "example.org.", "127.0.0.1", "[::1]", "a b"]
+names = ["*.com", "127.0.0.1", "[::1]", "a b", "localhost", "2130706433", "0x7f000001", "127.1", "0.0.0.0", "169.254.169.254",
+         "[::ffff:127.0.0.1]"] + [f"h{i}.example.org" for i in range(200)]
 for name in names:
     with socket.create_connection(("127.0.0.1", 3128), timeout=10) as it:
         it.sendall(f"CONNECT {name}:443 HTTP/1.1\r\n\r\n".encode())

@@ -57,22 +57,24 @@ def person_answers(fixture, goal, tree):
     assert '"n"' in (tree / "answered").read_text(), (tree / "answered").read_text()
 
 
-def doctor_says(fixture):
-    """Returns what `overseer doctor` says about the sandbox."""
-    env = {"PATH": "/usr/bin:/bin", "HOME": str(fixture.folder), "OVERSEER_SOCKET": str(fixture.daemon.socket)}
+def doctor_says(fixture, check="sandbox"):
+    """Returns what `overseer doctor` says about this."""
+    env = {"PATH": "/usr/bin:/bin", "HOME": str(fixture.folder), "OVERSEER_SOCKET": str(fixture.daemon.socket),
+           "OVERSEER_CONFIG": str(fixture.folder / "overseer.toml")}
     out = subprocess.run([str(BUILD / "overseer"), "doctor", "--json"], env=env, capture_output=True, text=True, timeout=60, check=False).stdout
-    return next(row["text"] for row in json.loads(out)["checks"] if row["check"] == "sandbox")
+    return next(row["text"] for row in json.loads(out)["checks"] if row["check"] == check)
 
 
 @check
 def nothing_is_asked_in_the_sandbox():
     """By default a tool is allowed at once, inside the sandbox; with a list of tools, a tool without a name is denied at once."""
-    for name, agent, answer in (("free", {}, "y"), ("deny", {"deny": ["Bash"]}, "n"), ("tools", {"tools": ["Read"]}, "n")):
+    for name, agent, answer in (("free", {}, "y"), ("model", {"network": "model"}, "y"), ("deny", {"deny": ["Bash"]}, "n"), ("tools", {"tools": ["Read"]}, "n")):
         fixture = site(name, agent)
         try:
             goal, tree = begun(fixture)
             answered_at_once(fixture, goal, tree, answer)
             assert doctor_says(fixture).startswith("runs are sandboxed by bwrap"), doctor_says(fixture)
+            assert doctor_says(fixture, "starts") == "each starts in its sandbox: coder", doctor_says(fixture, "starts")
         finally:
             fixture.close()
 

@@ -322,7 +322,7 @@ def the_name_in_tls_is_the_one_that_was_asked_for():
     assert told["right"].count("200 b'seen'") + told["right"].count("200 seen") == 2, (told, run.stderr)
     assert "seen" not in told["other"] and "seen" not in told["plain"] and "200" in told["other"], told
     denied = (folder / "denied").read_text().splitlines()
-    assert denied == ["other.test 443", "other.test 443", "site.test 443"], denied
+    assert denied == ["other.test 443 by TLS", "other.test 443 by TLS", "site.test 443 by TLS"], denied
 
 
 @check

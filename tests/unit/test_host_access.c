@@ -206,6 +206,62 @@ static void test_a_person_forgets_a_decision(void **state) {
     check(denied(1, STRIPE, 1) == VERDICT_CHANGE && asked(STRIPE), "asked again");
 }
 
+/* A name that is too long for a cause, when no more questions may be asked: nothing is decided, and nothing is stored. */
+static void test_long_names_are_bounded_too(void **state) {
+    (void)state;
+    char host[LIMIT_HOST_ENTRY], label[61];
+    memset(label, 'a', sizeof label);
+    label[60] = 0;
+    for (unsigned i = 0; i < LIMIT_HOST_QUESTIONS + 20; i++) {
+        snprintf(host, sizeof host, "%s.%s.h%u.org:443", label, label, i);
+        check(denied(1, host, 1) == (i < LIMIT_HOST_QUESTIONS ? VERDICT_CHANGE : VERDICT_NOTHING),
+              "%u", i);
+    }
+    assert_int_equal(questions_open(), LIMIT_HOST_QUESTIONS);
+}
+
+/* The repository has got another name since: an order that changes nothing changes nothing. */
+static void test_another_name_alone_changes_nothing(void **state) {
+    (void)state;
+    denied(1, STRIPE, 1);
+    answer(STRIPE, NETWORK_ALWAYS, "");
+    check(space_step((struct signal){.kind = SIGNAL_HOST_DENIED,
+                                     .admission = HOST,
+                                     .to = HOST_ALLOW,
+                                     .describe.title = STR("another"),
+                                     .sender.by = WHO_HUMAN,
+                                     .body = access_of(0, STRIPE, 0)}) == VERDICT_NOTHING,
+          "it is allowed already");
+    assert_string_equal(space.goal.kind.subject, "core");
+}
+
+/* While the answer can still be undone, a task that the person did not see is not added to it. */
+static void test_an_answer_is_for_the_tasks_that_were_shown(void **state) {
+    (void)state;
+    space.policy.people.undo_for = SECONDS(30);
+    space.policy = policy_seal(space.policy);
+    denied(1, STRIPE, 1);
+    answer(STRIPE, NETWORK_TASKS, "");
+    check(denied(2, STRIPE, 1) == VERDICT_REFUSE, "it is to report it again later");
+    space.now += SECONDS(31);
+    check(space_step((struct signal){.kind = SIGNAL_GOAL_DUE}) == VERDICT_CHANGE, "in effect");
+    check(reaches(1, STRIPE, false) && !reaches(2, STRIPE, false), "the task that was shown");
+    check(denied(2, STRIPE, 1) == VERDICT_CHANGE && asked(STRIPE), "the other one is asked about");
+}
+
+/* Nobody answers in time: the rows go, and the next denial asks again. */
+static void test_an_expired_question_leaves_no_rows(void **state) {
+    (void)state;
+    space.policy.people.expires_after = SECONDS(60);
+    space.policy = policy_seal(space.policy);
+    denied(1, STRIPE, 1);
+    space.now += SECONDS(61);
+    check(space_step((struct signal){.kind = SIGNAL_GOAL_DUE}) == VERDICT_CHANGE, "expired");
+    check(!asked(STRIPE) && space.live.host_accesses.count == 0, "%u rows",
+          space.live.host_accesses.count);
+    check(denied(1, STRIPE, 1) == VERDICT_CHANGE && asked(STRIPE), "asked again");
+}
+
 /* Without a question, or instead of its answer. */
 static void test_a_person_decides_unasked(void **state) {
     (void)state;
@@ -236,14 +292,34 @@ static void test_a_person_decides_unasked(void **state) {
 /* A pattern, or a host without a port, would allow more than a person reads; a denial without a task is none. */
 static void test_only_one_host_can_be_asked_for(void **state) {
     (void)state;
-    static const char *const WRONG[] = {
-        "*.com:443",        "*.example.org",     "example.org:*", "",
-        "ex ample.org:443", "example.org\n:443", "127.0.0.1:5432"};
+    static const char *const WRONG[] = {"*.com:443",
+                                        "*.example.org",
+                                        "example.org:*",
+                                        "",
+                                        "ex ample.org:443",
+                                        "example.org\n:443",
+                                        "127.0.0.1:5432",
+                                        "127.0.0.1:80",
+                                        "127.1:5432",
+                                        "2130706433:5432",
+                                        "0x7f000001:5432",
+                                        "0.0.0.0:5432",
+                                        "[::ffff:127.0.0.1]:5432",
+                                        "[0:0:0:0:0:0:0:1]:5432",
+                                        "[::1]:443",
+                                        "169.254.169.254:80",
+                                        "010.0.0.1:80",
+                                        "224.0.0.1:80",
+                                        "localhost:443",
+                                        "db.localhost:443",
+                                        "example.org"};
     for (size_t i = 0; i < count_of(WRONG); i++)
         check(denied(1, WRONG[i], 1) == VERDICT_REFUSE, "\"%s\"", WRONG[i]);
     check(denied(0, STRIPE, 1) == VERDICT_REFUSE, "without a task");
     assert_false(space.exists);
+    check(denied(1, "10.1.2.3:5432", 1) == VERDICT_CHANGE, "an address of another machine");
     space.level = LEVEL_HOST_ACCESS - 1;
+    check(want(STRIPE, HOST_ALLOW, WHO_HUMAN) == VERDICT_REFUSE, "a person hears of it");
     check(denied(1, STRIPE, 1) == VERDICT_NOTHING, "a host of the fleet does not know it yet");
 }
 
@@ -333,6 +409,10 @@ int main(void) {
         cmocka_unit_test_setup(test_what_is_decided_is_not_asked_again, space_begin),
         cmocka_unit_test_setup(test_without_an_option_nothing_is_decided, space_begin),
         cmocka_unit_test_setup(test_a_person_forgets_a_decision, space_begin),
+        cmocka_unit_test_setup(test_long_names_are_bounded_too, space_begin),
+        cmocka_unit_test_setup(test_another_name_alone_changes_nothing, space_begin),
+        cmocka_unit_test_setup(test_an_answer_is_for_the_tasks_that_were_shown, space_begin),
+        cmocka_unit_test_setup(test_an_expired_question_leaves_no_rows, space_begin),
         cmocka_unit_test_setup(test_a_person_decides_unasked, space_begin),
         cmocka_unit_test_setup(test_only_one_host_can_be_asked_for, space_begin),
         cmocka_unit_test_setup(test_a_flood_of_hosts_is_bounded, space_begin),

@@ -1271,7 +1271,7 @@ static void test_causes_and_options_are_as_stored(void **state) {
         {CAUSE_BUDGET, "desk.budget.team", "team", ""},
         {CAUSE_HOST_LOST, "host.lost.7", "7", ""},
         {CAUSE_NETWORK, "network.api.example.org:443", "api.example.org:443",
-         "stay with no/allow it for these tasks/allow it for checks of this repository/allow it for "
+         "stay with no/allow it for these tasks/allow it for set-up and checks of this repository/allow it for "
          "this repository/"},
     };
     struct arena arena = {0};

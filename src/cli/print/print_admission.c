@@ -124,14 +124,15 @@ void print_network(const struct typed *typed, const json_t *result) {
     json_t *entry;
     (void)typed;
     if (json_array_size(hosts) == 0)
-        printf("No host was denied that the settings do not list.\n");
+        printf("No host was denied, and none was decided about.\n");
     json_array_foreach(hosts, i, entry) {
         const char *name = text_of(entry, "name");
         table_row(&table);
         table_cell(&table, TINT_NONE, "%s", text_of(entry, "decision"));
         table_cell(&table, TINT_NONE, "%s", text_of(entry, "host"));
         table_cell(&table, TINT_NONE, "%s", *name ? name : "every task");
-        table_cell(&table, TINT_DIM, "%lld tries", number_of(entry, "tries"));
+        table_cell(&table, TINT_DIM, "%lld %s", number_of(entry, "tries"),
+                   number_of(entry, "tries") == 1 ? "try" : "tries");
         table_cell(&table, TINT_DIM, "%s", text_of(entry, "questionId"));
     }
     table_print(&table);

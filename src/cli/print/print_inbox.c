@@ -113,6 +113,10 @@ static void tasks_write(const json_t *item, size_t id_length, char *text, size_t
     text[0] = 0;
     json_array_foreach(tasks, i, task) {
         size_t used = strlen(text);
+        if (used + 40 > size) {
+            snprintf(text + used, size - used, " and %zu more", json_array_size(tasks) - i);
+            break;
+        }
         snprintf(text + used, size - used, "%s%s", i ? " " : "", json_string_value(task));
     }
     if (!tasks) {

@@ -4,13 +4,13 @@
 #include "model/cause.h"
 
 void host_access_record(struct deciding *d, enum record_type type, const struct host_access *row,
-                        const char *rule) {
+                        const char *rule, const char *to) {
     char name[TASK_NAME];
     task_name_format(row->number, name);
     decide_record(d, type,
                   (struct evidence){.rule = str_of(rule),
                                     .text = arena_format(d->out, "%s", row->host),
-                                    .to = str_of(name_of(&HOST_DECISION_NAMES, row->decision)),
+                                    .to = str_of(to),
                                     .from = arena_format(d->out, "%s", name),
                                     .reason = d->signal->reason,
                                     .count = row->tries});
@@ -32,7 +32,8 @@ static void row_decide(struct deciding *d, struct host_access *row, uint32_t opt
     }
     if (option == NETWORK_TASKS || option == 0)
         host_access_record(d, RECORD_HOST_DECIDED, row,
-                           option ? "network.decided" : "network.undecided");
+                           option ? "network.decided" : "network.undecided",
+                           option ? name_of(&HOST_DECISION_NAMES, row->decision) : "undecided");
     if (option != NETWORK_TASKS)
         live_remove(d, PART_HOST_ACCESS, row);
 }
@@ -45,7 +46,8 @@ void host_access_decide(struct deciding *d, const struct host_access *of,
     row->tries = of->tries;
     row->decision = decision;
     row->at = d->signal->at;
-    host_access_record(d, RECORD_HOST_DECIDED, row, "network.decided");
+    host_access_record(d, RECORD_HOST_DECIDED, row, "network.decided",
+                       name_of(&HOST_DECISION_NAMES, decision));
 }
 
 /* Without an option (the question was withdrawn, or answered in words only) nothing is decided: the next denial asks

@@ -5,7 +5,7 @@
 #include "core/deciding.h"
 
 void host_access_record(struct deciding *, enum record_type type, const struct host_access *row,
-                        const char *rule);
+                        const char *rule, const char *to);
 
 /* Adds the row for every task of the repository. */
 void host_access_decide(struct deciding *, const struct host_access *of,

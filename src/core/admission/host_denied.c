@@ -14,17 +14,12 @@ static const struct id EVERY_TASK;
 
 /* ---- reading a denial ---- */
 
-/* An agent chooses what it asks its proxy for: a pattern, or a host without a port, would allow more than it says. A
- * loopback address is the run's own. */
-static bool is_one_host(const char *entry) {
-    struct host_rule rule;
-    return host_rule_parse(str_of(entry), &rule) && !rule.below && rule.port > 0 &&
-           !host_rule_is_loopback(&rule);
-}
-
+/* An agent chooses what it asks its proxy for: a pattern, or another way to write this machine's own address, would allow
+ * more than a person reads. */
 static bool access_read(struct deciding *d, struct host_access *ret) {
     *ret = (struct host_access){0};
-    return shape_decode(&HOST_ACCESS, d->signal->body, ret) && is_one_host(ret->host);
+    return shape_decode(&HOST_ACCESS, d->signal->body, ret) &&
+           host_entry_is_plain(str_of(ret->host));
 }
 
 static const struct host_accesses *accesses(const struct deciding *d) {
@@ -33,12 +28,19 @@ static const struct host_accesses *accesses(const struct deciding *d) {
 
 /* ---- the question ---- */
 
+/* The questions of a workspace are called after its repository. Called where a record follows. */
+static void subject_put(struct deciding *d) {
+    struct goal *goal = &d->decision->goal;
+    if (d->signal->describe.title.len > 0)
+        workspace_name(d->signal->describe.title, goal->kind.subject);
+}
+
 /* The name of a cause is shorter than a name of a host may be. */
 static struct str network_cause(struct deciding *d, const char *host) {
     enum { NAME = 80 };
     if (strlen(host) <= NAME)
         return cause_text(CAUSE_NETWORK, host, d->out);
-    struct hash hash = decide_text(d, str_of(host));
+    struct hash hash = sha256(str_of(host));
     return cause_text(CAUSE_NETWORK, hash_hex(&hash, d->out).at, d->out);
 }
 
@@ -64,6 +66,7 @@ static const struct question *network_ask(struct deciding *d, const char *host) 
     const struct question *open = network_question(d, host);
     if (open)
         return open;
+    subject_put(d);
     struct asking asking = {
         .kind = QUESTION_DECIDE,
         .of = OF_PERSON,
@@ -122,7 +125,7 @@ static void access_put(struct deciding *d, const struct host_access *denied, uin
     row->question = question;
     row->at = d->signal->at;
     live_touch(d, PART_HOST_ACCESS, row);
-    host_access_record(d, RECORD_HOST_DENIED, row, "network.denied");
+    host_access_record(d, RECORD_HOST_DENIED, row, "network.denied", "asked");
 }
 
 /* ---- what a person wants, without being asked ---- */
@@ -143,7 +146,7 @@ static bool rows_remove(struct deciding *d, const struct host_access *wanted, bo
 
 static void access_forget(struct deciding *d, const struct host_access *wanted) {
     if (rows_remove(d, wanted, false))
-        host_access_record(d, RECORD_HOST_DECIDED, wanted, "network.forget");
+        host_access_record(d, RECORD_HOST_DECIDED, wanted, "network.forget", "forgotten");
     else
         decide_refuse_because(d, ERROR_NOT_FOUND, STR("nothing was decided about this host"));
 }
@@ -166,6 +169,7 @@ static void access_decide(struct deciding *d, const struct host_access *wanted,
                               STR("too many hosts are decided: list them in repo.hosts instead"));
         return;
     }
+    subject_put(d);
     host_access_decide(d, wanted, decision);
 }
 
@@ -180,19 +184,15 @@ static void person_wants(struct deciding *d, const struct host_access *wanted) {
         access_decide(d, wanted, DECISIONS[d->signal->to]);
 }
 
-/* The questions of a workspace are called after its repository. */
-static void subject_put(struct deciding *d) {
-    struct goal *goal = &d->decision->goal;
-    struct str name = str_cut_utf8(d->signal->describe.title, LIMIT_AGENT);
-    if (name.len > 0)
-        name_put(goal->kind.subject, sizeof goal->kind.subject, name);
-}
-
 void rule_host_denied(struct deciding *d) {
     struct host_access denied;
-    if (d->world->level < LEVEL_HOST_ACCESS)
-        return;
     bool wanted = d->signal->to != HOST_ORDER_NONE;
+    if (d->world->level < LEVEL_HOST_ACCESS) {
+        if (wanted)
+            decide_refuse_because(d, ERROR_CONFLICT,
+                                  STR("a host of the fleet runs an older build: update it first"));
+        return;
+    }
     bool read = access_read(d, &denied) && d->signal->to < HOST_ORDERS &&
                 id_equal(denied.goal, EVERY_TASK) == wanted;
     if (!read || !workspace_open(d, d->signal->describe.repository)) {
@@ -200,7 +200,6 @@ void rule_host_denied(struct deciding *d) {
         return;
     }
     if (wanted) {
-        subject_put(d);
         person_wants(d, &denied);
         return;
     }
@@ -215,10 +214,11 @@ void rule_host_denied(struct deciding *d) {
     const struct host_access *dropped = full ? row_to_drop(d) : NULL;
     if ((full && !dropped) || !may_ask(d, denied.host))
         return;
-    subject_put(d);
     const struct question *question = network_ask(d, denied.host);
-    if (!question)
+    if (!question || question->state != QUESTION_OPEN) {
+        decide_refuse_because(d, ERROR_CONFLICT, STR("it was answered before this task asked"));
         return;
+    }
     if (dropped)
         live_remove(d, PART_HOST_ACCESS, dropped);
     access_put(d, &denied, question->n + 1);

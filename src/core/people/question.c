@@ -729,8 +729,12 @@ static void question_expire(struct deciding *d, struct question *question) {
         if (alarm > question->alarm)
             question_worsens(d, question, alarm);
         live_touch(d, PART_QUESTION, question);
-    } else
+    } else {
+        struct question was = *question;
         question_end(d, question);
+        if (d->decision->goal.kind.workspace)
+            host_access_answered(d, &was); /* nothing was decided */
+    }
 }
 
 static void request_raise(struct deciding *d, struct question *question) {

@@ -153,9 +153,11 @@ const struct question *question_given(struct op_call *call, const struct store_a
     }
     question_name_parse(call->args.question, &name);
     const struct goal *goal = &answer->loaded[0].goal;
-    bool here = (!name.number || name.number == goal->kind.number) &&
-                (!name.repository.len || goal->kind.workspace) &&
-                (!name.host || (name.host == goal->kind.admission && !goal->kind.workspace));
+    bool here =
+        (!name.number || name.number == goal->kind.number) &&
+        (!name.repository.len ||
+         (goal->kind.workspace && str_equal(name.repository, str_of(goal->kind.subject)))) &&
+        (!name.host || (name.host == goal->kind.admission && !goal->kind.workspace));
     const struct question *question =
         here ? questions_find(&answer->loaded[0].live.questions, name.n) : NULL;
     if (!question || question->state == QUESTION_OVER) {

@@ -5,7 +5,8 @@
 #include "ops/view.h"
 
 #define PARAM_QUESTION \
-    PARAM("question", FIELD_TEXT, question, 32, FIELD_REQUIRED, "the question, such as Q7.1")
+    PARAM("question", FIELD_TEXT, question, LIMIT_QUESTION_NAME, FIELD_REQUIRED, \
+          "the question, such as Q7.1")
 
 /* For operations on one question: if no goal is named, the goal is searched for, provided that only one has such a
  * question. `signal` or `result` then gets the goal's STORE_SHOW. */

@@ -17,7 +17,7 @@ enum { WHY_DEFAULT = 20, WHY_RECORDS = LIMIT_LIST_PAGE, WHY_REPLAYED = 5000 };
 
 static const struct field PARAMS[] = {
     PARAM(
-        "of", FIELD_TEXT, node, 64, FIELD_REQUIRED,
+        "of", FIELD_TEXT, node, LIMIT_QUESTION_NAME, FIELD_REQUIRED,
         "a goal such as T7, its id or a unique prefix of it, a node such as S1.1.1, an assignment A_3, a question Q7.1, or admission"),
     PARAM_GOAL(0),
     PARAM("limit", FIELD_U32, limit, 0, 0, "how many lines, at most 200; default: 20"),

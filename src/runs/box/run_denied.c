@@ -38,6 +38,7 @@ struct run_denials {
     uint64_t read;
     uint32_t count;
     struct denial at[DENIALS_MOST];
+    bool written;       /* `allowed` is what its file has */
     struct str allowed; /* text of its file */
 };
 
@@ -63,6 +64,8 @@ static uint32_t this_host(const struct run_table *runs) {
 
 static struct host_list *list_find(struct run_table *runs, uint64_t repository) {
     struct host_lists *lists = runs->host_lists;
+    if (!lists) /* agents are only tried */
+        return NULL;
     for (uint32_t i = 0; i < lists->count; i++)
         if (lists->at[i].repository == repository)
             return &lists->at[i];
@@ -112,7 +115,7 @@ static void rows_home(struct loop_task *task) {
         list->count = it->count;
     } else
         free(it->rows);
-    if (!runs->stopping)
+    if (!runs->stopping && list && list->rows)
         allowed_renew(runs, it->repository);
     if (it->act && runs->stopping)
         free(it->act); /* the effect still has to be carried out */
@@ -134,10 +137,18 @@ static void rows_read(struct lookup *lookup, const struct store_answer *answer) 
     loop_post(it->runs, &it->task);
 }
 
+static bool is_configured(struct run_table *runs, uint64_t repository) {
+    const struct settings *settings = context_settings(runs->context);
+    struct repo_setting repo = {0};
+    bool found = settings_repository(settings, repository, &repo);
+    context_settings_drop(settings);
+    return found;
+}
+
 static bool rows_ask(struct run_table *runs, uint64_t repository, struct act *act,
                      runs_carrier *go) {
     const struct ledger_thread *ledger = runs->executor->ledger_thread;
-    if (!ledger->ledger || repository == REPOSITORY_NONE)
+    if (!ledger->ledger || !is_configured(runs, repository))
         return false;
     struct rows_ask *it = memory_new(sizeof *it);
     *it = (struct rows_ask){
@@ -179,10 +190,11 @@ static void allowed_write(struct run *run) {
     struct arena arena = {0};
     struct run_denials *its = run->denials;
     struct str text = allowed_hosts(run->runs, run->repository, run->goal, false, &arena);
-    if (!str_equal(text, its->allowed) &&
+    if ((!its->written || !str_equal(text, its->allowed)) &&
         file_replace(run->dir, "allowed", text.len ? text.at : "", text.len, false)) {
         free((char *)(uintptr_t)its->allowed.at);
         its->allowed = (struct str){text.len ? memory_text(text.at, text.len) : NULL, text.len};
+        its->written = true;
     }
     arena_free(&arena);
 }
@@ -208,10 +220,28 @@ struct goal_ask {
     struct denial at[DENIALS_MOST];
 };
 
+struct reporting {
+    struct loop_answer answer;
+    struct id run;
+    char host[LIMIT_HOST_ENTRY + 1];
+};
+
+/* Reports this host once more with the next look, if the run is still there. */
+static void report_again(struct run_table *runs, struct id id, const char *host) {
+    struct run *run = map_get(&runs->all, id);
+    for (uint32_t i = 0; run && run->denials && i < run->denials->count; i++)
+        if (strcmp(run->denials->at[i].host, host) == 0)
+            run->denials->at[i].reported = 0;
+}
+
 static void denial_reported(struct loop_task *task) {
-    struct loop_answer *it = (struct loop_answer *)(void *)task;
-    it->runs->under_way--;
-    input_free(it->input);
+    struct reporting *it = (struct reporting *)(void *)task;
+    enum error error = it->answer.input->error;
+    it->answer.runs->under_way--;
+    if (ERRORS[error].class == CLASS_TRANSIENT || error == ERROR_SAFE_MODE ||
+        error == ERROR_CONFLICT)
+        report_again(it->answer.runs, it->run, it->host);
+    input_free(it->answer.input);
     free(it);
 }
 
@@ -241,18 +271,20 @@ static struct signal denial_signal(const struct goal_ask *it, const struct denia
 static void denial_report(struct goal_ask *it, const struct denial *denial, struct str name,
                           struct arena *arena) {
     struct signal signal = denial_signal(it, denial, name, arena);
-    struct loop_answer *answer = memory_new(sizeof *answer);
-    struct input *input = input_make(&signal, answer);
+    struct reporting *reporting = memory_new(sizeof *reporting);
+    struct input *input = input_make(&signal, reporting);
     if (!input)
         memory_exhausted();
-    *answer = (struct loop_answer){{NULL, denial_reported}, it->runs, input};
+    *reporting =
+        (struct reporting){.answer = {{NULL, denial_reported}, it->runs, input}, .run = it->run};
+    memcpy(reporting->host, denial->host, sizeof reporting->host);
     input->done = loop_answer_post;
     input->must_fit = true;
     it->runs->under_way++;
     if (!queue_put(&it->runs->executor->ledger_thread->queue, input)) {
         it->runs->under_way--;
         input_free(input);
-        free(answer);
+        free(reporting);
     }
 }
 
@@ -272,8 +304,10 @@ static void goal_home(struct loop_task *task) {
     bool asks =
         it->known && !runs->stopping &&
         settings_repository(settings, it->repository, &repo); /* otherwise no one is asked */
-    struct str name = asks ? arena_copy(&arena, repo.name) : STR("");
+    struct str name = asks ? arena_copy(&arena, str_cut_utf8(repo.name, LIMIT_AGENT)) : STR("");
     context_settings_drop(settings);
+    for (uint32_t i = 0; i < it->count && !it->known; i++)
+        report_again(runs, it->run, it->at[i].host);
     for (uint32_t i = 0; i < it->count && asks; i++)
         denial_report(it, &it->at[i], name, &arena);
     arena_free(&arena);
@@ -316,17 +350,16 @@ static bool denials_report(struct run_table *runs, struct id run, struct id goal
     return true;
 }
 
-/* "HOST PORT", as the proxy wrote it. */
+/* "HOST PORT", as the proxy wrote it. A line with more was denied for another reason than the list. */
 static void denial_add(struct run_denials *its, struct str line) {
-    char host[HOST_NAME + 1], entry[LIMIT_HOST_ENTRY + 1];
+    char text[HOST_NAME + 16], host[HOST_NAME + 1], entry[LIMIT_HOST_ENTRY + 1];
     unsigned port;
-    struct host_rule rule;
-    char text[HOST_NAME + 16];
+    int end = 0;
     snprintf(text, sizeof text, "%.*s", STR_ARG(line));
-    if (sscanf(text, "%253s %5u", host, &port) != 2)
+    if (sscanf(text, "%253s %5u%n", host, &port, &end) != 2 || text[end])
         return;
-    snprintf(entry, sizeof entry, strchr(host, ':') ? "[%s]:%u" : "%s:%u", host, port);
-    if (!host_rule_parse(str_of(entry), &rule) || rule.below || host_rule_is_loopback(&rule))
+    snprintf(entry, sizeof entry, "%s:%u", host, port);
+    if (!host_entry_is_plain(str_of(entry)))
         return;
     for (uint32_t i = 0; i < its->count; i++)
         if (strcmp(its->at[i].host, entry) == 0) {
@@ -357,12 +390,12 @@ static void denied_read(const char *path, struct run_denials *its) {
     arena_free(&arena);
 }
 
-void check_denials(struct run_table *runs, const struct effect *effect, struct str place) {
+void check_denials(struct run_table *runs, struct id goal, uint32_t effect, struct str place) {
     struct run_denials *its = memory_new(sizeof *its);
     struct arena arena = {0};
     *its = (struct run_denials){.placed = true};
     denied_read(arena_cstr(&arena, arena_format(&arena, "%.*s.denied", STR_ARG(place))), its);
-    denials_report(runs, effect_id(effect->goal, effect->n), effect->goal, its, true);
+    denials_report(runs, effect_id(goal, effect), goal, its, true);
     arena_free(&arena);
     free(its);
 }
@@ -385,7 +418,7 @@ static struct run_denials *denials_of(struct run *run) {
 }
 
 static void run_look_at_denials(struct run *run, bool all) {
-    if (!denials_of(run) || run->denials->asking || this_host(run->runs) == 0)
+    if (!denials_of(run) || (run->denials->asking && !all) || this_host(run->runs) == 0)
         return;
     char path[RUN_PATH + 8];
     snprintf(path, sizeof path, "%s/denied", run->dir);

@@ -191,9 +191,17 @@ static bool box_make(struct sandbox_spec *spec, struct arena *arena, struct sand
     return false;
 }
 
+/* Whose hosts: of the list, and allowed since. */
+struct hosts_wanted {
+    struct run_table *runs;
+    uint64_t repository;
+    struct id goal;
+    bool is_check;
+};
+
 /* Beside the files of the run, or of the check. */
 static bool proxy_set(struct sandbox_spec *spec, const struct settings *settings,
-                      const struct agent_setting *agent, uint64_t repository, struct str allowed,
+                      const struct agent_setting *agent, const struct hosts_wanted *wanted,
                       struct str beside, struct arena *arena, struct str *ret_why) {
     if (spec->network != SANDBOX_LISTED)
         return true;
@@ -204,10 +212,12 @@ static bool proxy_set(struct sandbox_spec *spec, const struct settings *settings
     proxy->allowed = arena_format(arena, "%.*sallowed", STR_ARG(beside));
     sandbox_path_add(&spec->sees, proxy->folder);
     *ret_why = STR("the folder of its proxy cannot be created");
+    struct str allowed =
+        allowed_hosts(wanted->runs, wanted->repository, wanted->goal, wanted->is_check, arena);
     const char *folder = arena_cstr(arena, proxy->folder);
     return (mkdir(folder, 0700) == 0 || errno == EEXIST) &&
            file_put(arena_cstr(arena, proxy->allowed), allowed, arena) &&
-           run_hosts(settings, agent, repository, arena, proxy, ret_why);
+           run_hosts(settings, agent, wanted->repository, arena, proxy, ret_why);
 }
 
 bool run_box(struct run *run, struct arena *arena, struct sandbox_made *ret, struct str *ret_why) {
@@ -224,8 +234,8 @@ bool run_box(struct run *run, struct arena *arena, struct sandbox_made *ret, str
     common(spec, run->runs, settings, arena);
     run_shown(spec, run, arena);
     bool made = run_limits(run, settings, agent, spec, arena, ret_why) &&
-                proxy_set(spec, settings, agent, run->repository,
-                          allowed_hosts(run->runs, run->repository, run->goal, false, arena),
+                proxy_set(spec, settings, agent,
+                          &(struct hosts_wanted){run->runs, run->repository, run->goal, false},
                           arena_format(arena, "%s/", run->dir), arena, ret_why) &&
                 box_is_enough(run->runs, spec, settings, arena, ret_why) &&
                 box_suits(run, spec, settings, ret_why) && box_make(spec, arena, ret, ret_why);
@@ -334,8 +344,8 @@ bool check_box(struct run_table *runs, const struct check_wanted *wanted, struct
     if (!settings->sandbox.checks)
         spec->network = SANDBOX_ALL;
     bool fits =
-        proxy_set(spec, settings, NULL, wanted->repository,
-                  allowed_hosts(runs, wanted->repository, wanted->goal, true, arena),
+        proxy_set(spec, settings, NULL,
+                  &(struct hosts_wanted){runs, wanted->repository, wanted->goal, true},
                   arena_format(arena, "%.*s.", STR_ARG(wanted->place)), arena, ret_why) &&
         (!settings->sandbox.checks || box_is_enough(runs, spec, settings, arena, ret_why)) &&
         box_make(spec, arena, made, ret_why);
