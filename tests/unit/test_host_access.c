@@ -316,6 +316,11 @@ static void test_only_one_host_can_be_asked_for(void **state) {
     for (size_t i = 0; i < count_of(WRONG); i++)
         check(denied(1, WRONG[i], 1) == VERDICT_REFUSE, "\"%s\"", WRONG[i]);
     check(denied(0, STRIPE, 1) == VERDICT_REFUSE, "without a task");
+    struct signal signal = {.kind = SIGNAL_HOST_DENIED, .admission = HOST, .body = STR("x")};
+    check(space_step(signal) == VERDICT_REFUSE, "no row");
+    signal.body = access_of(1, STRIPE, 1);
+    signal.admission = 0;
+    check(space_step(signal) == VERDICT_REFUSE, "a workspace without a host");
     assert_false(space.exists);
     check(denied(1, "10.1.2.3:5432", 1) == VERDICT_CHANGE, "an address of another machine");
     space.level = LEVEL_HOST_ACCESS - 1;

@@ -56,8 +56,6 @@ void host_access_answered(struct deciding *d, const struct question *question) {
     const struct host_accesses *rows = &d->decision->live.host_accesses;
     uint32_t option = question->answer.option;
     struct host_access of = {0};
-    if (!cause_is(question, CAUSE_NETWORK))
-        return;
     live_edit(d, PART_HOST_ACCESS, 1);
     for (uint32_t i = rows->count; i-- > 0;)
         if (rows->at[i].question == question->n + 1) {

@@ -11,5 +11,5 @@ void host_access_record(struct deciding *, enum record_type type, const struct h
 void host_access_decide(struct deciding *, const struct host_access *of,
                         enum host_decision decision);
 
-/* A person has answered, or the question was withdrawn. Other questions are ignored. */
+/* A person has answered, or the question was withdrawn or has expired: all rows about it are decided, or gone. */
 void host_access_answered(struct deciding *, const struct question *question);

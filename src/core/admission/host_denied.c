@@ -44,11 +44,11 @@ static struct str network_cause(struct deciding *d, const char *host) {
     return cause_text(CAUSE_NETWORK, hash_hex(&hash, d->out).at, d->out);
 }
 
+/* A workspace asks nothing else. */
 static uint32_t hosts_asked(const struct deciding *d) {
     uint32_t count = 0;
     for (uint32_t i = 0; i < d->decision->live.questions.count; i++)
-        count += cause_is(&d->decision->live.questions.at[i], CAUSE_NETWORK) &&
-                 d->decision->live.questions.at[i].state != QUESTION_OVER;
+        count += d->decision->live.questions.at[i].state != QUESTION_OVER;
     return count;
 }
 
@@ -61,7 +61,6 @@ static bool may_ask(struct deciding *d, const char *host) {
     return network_question(d, host) || hosts_asked(d) < LIMIT_HOST_QUESTIONS;
 }
 
-/* NULL: too many questions are open. */
 static const struct question *network_ask(struct deciding *d, const char *host) {
     const struct question *open = network_question(d, host);
     if (open)
@@ -85,12 +84,6 @@ static const struct question *network_ask(struct deciding *d, const char *host) 
 
 /* ---- the rows ---- */
 
-static bool is_asked(const struct deciding *d, const struct host_access *row) {
-    const struct question *question =
-        row->question ? questions_find(&d->decision->live.questions, row->question - 1) : NULL;
-    return row->decision == HOST_ASKED && question && question->state != QUESTION_OVER;
-}
-
 /* Which row a full table gives up for a new denial: the oldest, but none that is asked about, or that allows something
  * for the repository. */
 static const struct host_access *row_to_drop(const struct deciding *d) {
@@ -98,7 +91,7 @@ static const struct host_access *row_to_drop(const struct deciding *d) {
     for (uint32_t i = 0; i < accesses(d)->count; i++) {
         const struct host_access *row = &accesses(d)->at[i];
         bool stays = id_equal(row->goal, EVERY_TASK) && row->decision != HOST_DENIED;
-        if (!stays && !is_asked(d, row) && (!oldest || row->at < oldest->at))
+        if (!stays && row->decision != HOST_ASKED && (!oldest || row->at < oldest->at))
             oldest = row;
     }
     return oldest;
@@ -208,14 +201,15 @@ void rule_host_denied(struct deciding *d) {
     live_edit(d, PART_HOST_ACCESS, 1);
     const struct host_access *known =
         host_accesses_find(accesses(d), str_of(denied.host), denied.goal);
-    if (known && known->tries >= denied.tries && is_asked(d, known))
+    if (known && known->tries >= denied.tries)
         return; /* nothing new */
     bool full = !known && accesses(d)->count >= LIMIT_HOST_ACCESSES;
     const struct host_access *dropped = full ? row_to_drop(d) : NULL;
     if ((full && !dropped) || !may_ask(d, denied.host))
         return;
     const struct question *question = network_ask(d, denied.host);
-    if (!question || question->state != QUESTION_OPEN) {
+    must(question != NULL); /* LIMIT_HOST_QUESTIONS is far below LIMIT_QUESTIONS */
+    if (question->state != QUESTION_OPEN) {
         decide_refuse_because(d, ERROR_CONFLICT, STR("it was answered before this task asked"));
         return;
     }
