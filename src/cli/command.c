@@ -52,6 +52,8 @@ static const struct noun NOUNS[] = {
     {"desk", GROUP_MORE, "admission of work on a host"},
     {"lane", GROUP_MORE, "the landing lane"},
     {"network", GROUP_MORE, "hosts that runs were denied"},
+    {"task", GROUP_MORE, "tasks as programs hand them over"},
+    {"batch", GROUP_MORE, "tasks that were handed over together"},
     {"api", GROUP_MORE, "operations and errors of the API"},
     {"tick", GROUP_MORE, "run a supervision check now"},
     {"fleet", GROUP_MORE, "all hosts of the fleet"},
@@ -92,10 +94,12 @@ static const struct field BEGIN[] = {
     {"deny", FIELD_TEXTS, 0, 0, LIMIT_NAME, 0, NULL, "tools that it may not use", LIMIT_LINES,
      NULL},
     TEXT("file", "a Markdown checklist: each open item is a task"),
-    FLAG("jobs", FIELD_UINT, 0,
-         "how many tasks run at the same time; the next starts when one is done or needs you"),
+    FLAG(
+        "jobs", FIELD_UINT, 0,
+        "how many tasks of the file work at the same time; the next starts when one is done or needs you"),
     TEXT("repo", "the repository to work in; without it: the one of the current folder"),
-    TEXT("until", "no task starts after this time, such as 07:00"),
+    TEXT("until", "no task of the file starts after this time, such as 07:00"),
+    TEXT("batch", "name of the batch; default: the name of the file"),
 };
 static const struct field ADOPT[] = {
     TEXT(
@@ -209,7 +213,7 @@ static const struct command LOCAL[] = {
      .group = GROUP_BEGIN,
      .summary = "Give a task to an agent, in the current repository.",
      .help =
-         "This creates a goal with one task and starts an agent for it in a separate worktree. It starts the daemon if none is running. With --jobs or --until the command returns when the last task of the file has started.\n"
+         "This hands the task over to the daemon, which starts an agent for it in a separate worktree. It starts the daemon if none is running. The tasks of a file are a batch: the daemon starts them, so the terminal may be closed. The same file can be given again after lines were added: lines whose task is still open are not handed over twice. `overseer batch show` and `batch change` look at a batch and change it.\n"
          "Example: overseer run \"fix the failing test\" --dry-run\n"
          "Example: overseer run \"what does this do?\" --deny Bash --deny Edit --dry-run\n"
          "Example: overseer run -f tasks.md -j 8 --until 07:00 --dry-run",
@@ -282,6 +286,12 @@ static const struct command LOCAL[] = {
      .summary = "Reject work that an agent reported as done, with a reason: the agent continues.",
      .run = decide_run},
     {.words = "retry", .group = GROUP_WORK, .of = "work.retry", .run = retry_run},
+    {.words = "cancel",
+     .group = GROUP_WORK,
+     .of = "goal.cancel",
+     .summary = "Cancel a task for good: its agent is stopped, and what it made is kept.",
+     .help = "The work of its agent stays in git: `overseer why T7` names the ref.\n"
+             "Example: overseer cancel T7 --reason \"not wanted any more\" --yes"},
     {.words = "replay", .group = GROUP_MORE, .of = "replay.run"},
     {.words = "what-if", .group = GROUP_MORE, .of = "replay.compare"},
     {.words = "tick", .group = GROUP_MORE, .of = "tick.run", FLAGS(TICK)},
@@ -330,7 +340,7 @@ static const struct command LOCAL[] = {
      FLAGS(DOCTOR),
      .run = doctor_run},
     {.words = "backup",
-     .group = GROUP_KEEP,
+     .group = GROUP_MORE,
      .summary = "Write a backup of the store to one file: the daemon keeps running.",
      .help = "Example: overseer backup overnight.db",
      .does = "backup",

@@ -6,22 +6,23 @@
 #include "cli/init/init.h"
 #include "cli/task.h"
 
+#include <ctype.h>
 #include <stdlib.h>
 #include <sys/random.h>
 #include <time.h>
 #include <unistd.h>
 
-enum { LOOK_SECONDS = 2, TITLE_MOST = 120 };
+enum { TITLE_MOST = 120 };
 
 struct starting {
     struct typed *typed;
     struct tasks_read tasks;
-    char (*goals)[64]; /* ids of the goals that were begun */
-    char (*states)[32];
-    uint32_t begun;
-    int64_t until; /* 0: no time limit */
+    int64_t until;  /* 0: no time limit */
+    uint32_t jobs;  /* tasks at once; 0: no limit */
+    uint32_t known; /* tasks of the file that the batch had already */
     json_t *started;
-    char repo[LIMIT_AGENT + 1]; /* empty: that of [repo], or the only one */
+    char batch[2 * LIMIT_AGENT + 2]; /* of a file of tasks; empty: one task */
+    char repo[LIMIT_AGENT + 1];      /* empty: that of [repo], or the only one */
 };
 
 /* ---- may it begin? ---- */
@@ -107,29 +108,7 @@ static bool may_begin(struct starting *it) {
     return may;
 }
 
-/* ---- one task ---- */
-
-static void tools_put(const struct typed *typed, const char *flag, json_t *node, const char *name) {
-    json_t *list = json_object_get(typed->params, flag);
-    if (list)
-        json_object_set(node, name, list);
-}
-
-/* The only task of a goal is called what the goal is called: T7. */
-static json_t *plan_make(const struct typed *typed, const char *name, const struct task_new *new) {
-    const char *task = *name == 'T' ? name : "T1";
-    char phase[TASK_NAME];
-    snprintf(phase, sizeof phase, "P%s", task + 1);
-    json_t *node =
-        json_pack("{s:s, s:s, s:s, s:s, s:s, s:[s]}", "id", task, "parentId", phase, "tier", "task",
-                  "name", new->title, "objective", new->text, "acceptanceCriteria", new->criterion);
-    if (new->agent)
-        json_object_set_new(node, "suggestedAgentId", json_string(new->agent));
-    tools_put(typed, "allow", node, "toolsAllow"); /* SCOPE-01 */
-    tools_put(typed, "deny", node, "toolsDeny");
-    return json_pack("[{s:s, s:s, s:s, s:[s]}, o]", "id", phase, "tier", "phase", "name",
-                     new->title, "acceptanceCriteria", "its task is done", node);
-}
+/* ---- handing over ---- */
 
 static void key_make(char key[32]) {
     uint64_t random = 0;
@@ -138,93 +117,183 @@ static void key_make(char key[32]) {
     snprintf(key, 32, "run-%016llx", (unsigned long long)random);
 }
 
-static bool task_named(struct typed *typed, const struct task_new *new, char goal[64],
-                       char name[TASK_NAME]) {
+/* The name by which people call a goal. While a host of the fleet is older, a short id stands for it. */
+static void name_take(const json_t *made, char goal[64], char name[TASK_NAME]) {
+    snprintf(goal, 64, "%s", text_of(made, "goalId"));
+    snprintf(name, TASK_NAME, "%s", text_of(made, "name"));
+    if (!*name)
+        snprintf(name, TASK_NAME, "%.10s", goal + strlen("goal_"));
+}
+
+static json_t *task_json(const struct task_new *new) {
+    json_t *task = json_pack("{s:s}", "text", new->text);
+    if (new->title)
+        json_object_set_new(task, "title", json_string(new->title));
+    if (new->criterion)
+        json_object_set_new(task, "acceptanceCriteria", json_pack("[s]", new->criterion));
+    if (new->agent)
+        json_object_set_new(task, "agent", json_string(new->agent));
+    return task;
+}
+
+static void tools_put(const struct typed *typed, const char *flag, json_t *task, const char *name) {
+    json_t *list = json_object_get(typed->params, flag);
+    if (list)
+        json_object_set(task, name, list);
+}
+
+static void request_end(json_t *params, const char *repo) {
     char key[32];
     key_make(key);
-    json_t *params = json_pack("{s:s, s:s}", "title", new->title, "key", key);
-    if (new->repo &&*new->repo)
-        json_object_set_new(params, "repo", json_string(new->repo));
-    json_t *made = typed_ask(typed, "goal.create", params);
-    snprintf(goal, 64, "%s", made ? text_of(made, "goalId") : "");
-    snprintf(name, TASK_NAME, "%s", made ? text_of(made, "name") : "");
-    if (made && !*name) /* a host of the fleet is older: a short id stands for the name */
-        snprintf(name, TASK_NAME, "%.10s", goal + strlen("goal_"));
-    json_t *plan = made ? typed_ask(typed, "plan.apply",
-                                    json_pack("{s:s, s:o, s:s}", "goal", goal, "nodes",
-                                              plan_make(typed, name, new), "key", key))
-                        : NULL;
-    json_decref(made);
-    json_decref(plan);
-    return plan != NULL;
+    json_object_set_new(params, "key", json_string(key));
+    if (repo && *repo)
+        json_object_set_new(params, "repo", json_string(repo));
 }
 
-bool task_make(struct typed *typed, const struct task_new *task, char goal[64],
+bool task_make(struct typed *typed, const struct task_new *new, char goal[64],
                char name[TASK_NAME]) {
-    char title[TITLE_MOST + 1];
-    struct task_new new = *task;
-    snprintf(title, sizeof title, "%.*s", STR_ARG(str_cut_utf8(str_of(task->title), TITLE_MOST)));
-    new.title = title;
-    return task_named(typed, &new, goal, name);
+    json_t *params = task_json(new);
+    tools_put(typed, "allow", params, "toolsAllow"); /* SCOPE-01 */
+    tools_put(typed, "deny", params, "toolsDeny");
+    request_end(params, new->repo);
+    json_t *made = typed_ask(typed, "task.run", params);
+    if (made)
+        name_take(made, goal, name);
+    json_decref(made);
+    return made != NULL;
 }
 
-static bool task_begin(struct starting *it, const char *text) {
-    char title[TITLE_MOST + 1], id[TASK_NAME];
-    struct str line = {text, strcspn(text, "\n")};
-    snprintf(title, sizeof title, "%.*s", STR_ARG(str_cut_utf8(line, TITLE_MOST)));
-    struct task_new new = {.title = title,
-                           .text = text,
-                           .agent = typed_text(it->typed, "agent"),
-                           .repo = it->repo,
-                           .criterion =
-                               "it is done as asked, and the checks of the repository pass"};
-    if (!task_named(it->typed, &new, it->goals[it->begun], id))
-        return false;
-    snprintf(it->states[it->begun], sizeof *it->states, "working");
-    json_array_append_new(it->started, json_pack("{s:s, s:s, s:s}", "task", id, "goalId",
-                                                 it->goals[it->begun], "title", title));
+static struct task_new task_of(const struct starting *it, uint32_t i) {
+    return (struct task_new){
+        .text = it->tasks.at[i], .agent = typed_text(it->typed, "agent"), .repo = it->repo};
+}
+
+static void begun_add(struct starting *it, const char *text, const char *goal, const char *name) {
+    struct str title = str_cut_utf8((struct str){text, strcspn(text, "\n")}, TITLE_MOST);
+    json_array_append_new(it->started, json_pack("{s:s, s:s, s:s%}", "task", name, "goalId", goal,
+                                                 "title", title.at, title.len));
     if (!it->typed->as_json)
-        printf("%-5s %s\n", id, title);
-    it->begun++;
-    fflush(stdout);
+        printf("%-5s %.*s\n", name, STR_ARG(title));
+}
+
+static bool task_begin(struct starting *it) {
+    char goal[64], name[TASK_NAME];
+    struct task_new new = task_of(it, 0);
+    if (!task_make(it->typed, &new, goal, name))
+        return false;
+    begun_add(it, new.text, goal, name);
     return true;
 }
 
-/* ---- several tasks, a limited number at once ---- */
+/* ---- several tasks: a batch ---- */
 
-static bool is_under_way(const char *state) {
-    return strcmp(state, "working") == 0 || strcmp(state, "queued") == 0 ||
-           strcmp(state, "checking") == 0;
+/* tonight.md of the repository web: web/tonight. */
+static void batch_name(struct starting *it) {
+    const char *file = typed_text(it->typed, "file"), *slash = strrchr(file, '/');
+    const char *given = typed_text(it->typed, "batch"), *base = slash ? slash + 1 : file;
+    const char *dot = strrchr(base, '.');
+    int length = (int)(dot && dot > base ? (size_t)(dot - base) : strlen(base));
+    if (given)
+        snprintf(it->batch, sizeof it->batch, "%s", given);
+    else
+        snprintf(it->batch, sizeof it->batch, "%s%s%.*s", it->repo, *it->repo ? "/" : "", length,
+                 strcmp(file, "-") == 0 ? "tasks" : base);
+    for (char *at = it->batch; !given && *at; at++)
+        if (!strchr("./-_", *at) && !isalnum((unsigned char)*at))
+            *at = '-';
 }
 
-/* One bad task never ends the night: a task that waits for the user makes room for the next. */
-static uint32_t under_way(struct starting *it) {
-    uint32_t count = 0;
-    for (uint32_t i = 0; i < it->begun; i++) {
-        json_t *goal = typed_ask(it->typed, "goal.show", json_pack("{s:s}", "goal", it->goals[i]));
-        const char *state = goal ? text_of(goal, "state") : it->states[i];
-        if (strcmp(state, it->states[i]) != 0 && !is_under_way(state) && !it->typed->as_json)
-            printf("%-5s %s: %s\n", text_of(json_array_get(it->started, i), "task"), state,
-                   text_of(json_array_get(it->started, i), "title"));
-        snprintf(it->states[i], sizeof *it->states, "%s", state);
-        count += is_under_way(it->states[i]);
-        json_decref(goal);
-    }
-    fflush(stdout);
-    return count;
+static bool is_over(const char *state) {
+    return strcmp(state, "done") == 0 || strcmp(state, "cancelled") == 0 ||
+           strcmp(state, "archived") == 0;
 }
 
-static bool time_is_up(const struct starting *it) {
-    return it->until && clock_now() >= it->until;
+/* The open task of the batch that came from this line, or NULL. */
+static const json_t *task_in(const json_t *shown, const char *text) {
+    struct str title = str_cut_utf8((struct str){text, strcspn(text, "\n")}, TITLE_MOST);
+    size_t i;
+    json_t *task;
+    json_array_foreach(json_object_get(shown, "tasks"), i,
+                       task) if (str_equal(str_of(text_of(task, "title")), title) &&
+                                 !is_over(text_of(task, "state"))) return task;
+    return NULL;
 }
 
-static bool all_begin(struct starting *it, uint32_t at_once) {
+/* A line whose task is still open is not handed over again: the same file can be given again after lines were added. */
+static void known_skip(struct starting *it) {
+    struct typed *typed = it->typed;
+    uint32_t kept = 0;
+    json_t *shown = typed_ask(typed, "batch.show", json_pack("{s:s}", "name", it->batch));
+    if (!shown)
+        typed->trouble = (struct trouble){0}; /* there is no such batch yet */
     for (uint32_t i = 0; i < it->tasks.count; i++) {
-        while (at_once && under_way(it) >= at_once && !time_is_up(it))
-            sleep(LOOK_SECONDS);
-        if (time_is_up(it))
-            return true;
-        if (!task_begin(it, it->tasks.at[i]))
+        const json_t *known = shown ? task_in(shown, it->tasks.at[i]) : NULL;
+        if (!known) {
+            it->tasks.at[kept++] = it->tasks.at[i];
+            continue;
+        }
+        if (!typed->as_json)
+            printf("%-5s %s (already in batch %s)\n", text_of(known, "name"),
+                   text_of(known, "title"), it->batch);
+        free(it->tasks.at[i]);
+        it->known++;
+    }
+    it->tasks.count = kept;
+    json_decref(shown);
+}
+
+static void bounds_put(const struct starting *it, json_t *params) {
+    char text[TIME_TEXT + 1];
+    time_format(it->until, text);
+    if (it->until)
+        json_object_set_new(params, "until", json_string(text));
+    if (it->jobs)
+        json_object_set_new(params, "jobs", json_integer(it->jobs));
+}
+
+/* All lines of the file are in the batch already: only its bounds are set anew. */
+static bool batch_bound(struct starting *it) {
+    json_t *params = json_pack("{s:s}", "name", it->batch), *changed = params;
+    bounds_put(it, params);
+    if (it->jobs || it->until)
+        changed = typed_ask(it->typed, "batch.change", params);
+    json_decref(changed);
+    return changed != NULL;
+}
+
+/* At most LIMIT_BATCH_TASKS in one request; further ones are added to the same batch. */
+static bool batch_part(struct starting *it, uint32_t from, uint32_t behind) {
+    struct typed *typed = it->typed;
+    json_t *tasks = json_array();
+    for (uint32_t i = from; i < behind; i++) {
+        struct task_new new = task_of(it, i);
+        json_t *task = task_json(&new);
+        tools_put(typed, "allow", task, "toolsAllow");
+        tools_put(typed, "deny", task, "toolsDeny");
+        json_array_append_new(tasks, task);
+    }
+    json_t *params = json_pack("{s:s, s:o}", "name", it->batch, "tasks", tasks);
+    bounds_put(it, params);
+    request_end(params, it->repo);
+    json_t *made = typed_ask(typed, "batch.create", params), *list;
+    list = json_object_get(made, "tasks");
+    for (uint32_t i = 0; i < json_array_size(list); i++) {
+        char goal[64], name[TASK_NAME];
+        name_take(json_array_get(list, i), goal, name);
+        begun_add(it, it->tasks.at[from + i], goal, name);
+    }
+    json_decref(made);
+    return made != NULL;
+}
+
+static bool batch_begin(struct starting *it) {
+    batch_name(it);
+    known_skip(it);
+    if (it->tasks.count == 0)
+        return batch_bound(it);
+    for (uint32_t from = 0; from < it->tasks.count; from += LIMIT_BATCH_TASKS) {
+        uint32_t left = it->tasks.count - from;
+        if (!batch_part(it, from, from + (left < LIMIT_BATCH_TASKS ? left : LIMIT_BATCH_TASKS)))
             return false;
     }
     return true;
@@ -266,26 +335,49 @@ static bool all_is_stopped(struct typed *typed) {
     return stopped;
 }
 
+/* The value of a batch as people see it: 07:00. */
+static void clock_put(int64_t at, char text[16]) {
+    time_t seconds = (time_t)(at / 1000000);
+    struct tm local;
+    localtime_r(&seconds, &local);
+    strftime(text, 16, "%H:%M", &local);
+}
+
+static void batch_tell(const struct starting *it) {
+    char until[16] = "", jobs[32] = "";
+    if (it->until)
+        clock_put(it->until, until);
+    if (it->jobs)
+        snprintf(jobs, sizeof jobs, ", %u at once", it->jobs);
+    printf("Batch %s has %zu new task%s%s%s%s. The daemon starts them: you can close this "
+           "terminal.\n",
+           it->batch, json_array_size(it->started), json_array_size(it->started) == 1 ? "" : "s",
+           jobs, *until ? ", started until " : "", until);
+}
+
 static int begun_tell(struct starting *it) {
-    const char *first = it->begun ? text_of(json_array_get(it->started, 0), "task") : "";
-    uint32_t left = it->tasks.count - it->begun;
+    const char *first = text_of(json_array_get(it->started, 0), "task");
     if (it->typed->as_json) {
-        json_t *json = json_pack("{s:O, s:i}", "tasks", it->started, "left", (int)left);
+        json_t *json = json_pack("{s:O, s:i}", "tasks", it->started, "known", (int)it->known);
+        if (*it->batch)
+            json_object_set_new(json, "batch", json_string(it->batch));
         json_dumpf(json, stdout, JSON_INDENT(2));
         printf("\n");
         json_decref(json);
         return 0;
     }
-    if (left)
-        printf("The time given by --until has passed: %u tasks were not started.\n", left);
+    if (*it->batch)
+        batch_tell(it);
     if (all_is_stopped(it->typed))
-        printf("Everything is stopped: the task starts after `overseer resume`.\n");
-    if (it->begun == 1)
+        printf("Everything is stopped: tasks start after `overseer resume`.\n");
+    if (*it->batch)
+        hint("Look:    overseer status, overseer batch show %s\n"
+             "Change:  overseer batch change %s --jobs 4, overseer cancel %s",
+             it->batch, it->batch, *first ? first : "T1");
+    else
         hint(
             "Look:   overseer logs -f %s, overseer status\nThen:   overseer diff %s, overseer land %s",
             first, first, first);
-    else
-        hint("Look:   overseer status, overseer inbox");
     return 0;
 }
 
@@ -299,11 +391,15 @@ static bool starting_make(struct starting *it) {
                      "overseer run \"fix the failing test\", or: overseer run -f tasks.md");
         return false;
     }
+    if (task && (typed_text(typed, "until") || typed_text(typed, "batch") || it->jobs)) {
+        trouble_make(&typed->trouble, ERROR_INVALID,
+                     "--jobs, --until and --batch are for a file of tasks.");
+        trouble_next(&typed->trouble, "overseer run -f tasks.md --until 07:00");
+        return false;
+    }
     if (!until_read(typed, &it->until) ||
         !(task ? tasks_one(task, &it->tasks) : tasks_load(typed, file, &it->tasks)))
         return false;
-    it->goals = memory_new(it->tasks.count * sizeof *it->goals);
-    it->states = memory_new(it->tasks.count * sizeof *it->states);
     it->started = json_array();
     return true;
 }
@@ -315,9 +411,13 @@ static int dry_tell(const struct starting *it) {
     return 0;
 }
 
+static bool all_begin(struct starting *it) {
+    return typed_text(it->typed, "file") ? batch_begin(it) : task_begin(it);
+}
+
 int run_run(struct typed *typed) {
     struct starting it = {.typed = typed};
-    uint32_t at_once = (uint32_t)json_integer_value(json_object_get(typed->params, "jobs"));
+    it.jobs = (uint32_t)json_integer_value(json_object_get(typed->params, "jobs"));
     int status;
     if (!starting_make(&it))
         status = trouble_tell(&typed->trouble, typed->as_json);
@@ -328,11 +428,8 @@ int run_run(struct typed *typed) {
     else if (!may_begin(&it))
         status = trouble_tell(&typed->trouble, typed->as_json);
     else
-        status = all_begin(&it, at_once) ? begun_tell(&it)
-                                         : trouble_tell(&typed->trouble, typed->as_json);
+        status = all_begin(&it) ? begun_tell(&it) : trouble_tell(&typed->trouble, typed->as_json);
     json_decref(it.started);
-    free(it.goals);
-    free(it.states);
     tasks_free(&it.tasks);
     return status;
 }

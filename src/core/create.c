@@ -2,6 +2,7 @@
 /* Decides what a new goal becomes. */
 #include "core/effect.h"
 #include "core/goal.h"
+#include "core/plan/node.h"
 #include "core/rules.h"
 
 /* A goal that needs no repository can do without the field that says so. */
@@ -15,6 +16,18 @@ static bool repository_set(struct deciding *d) {
     decide_refuse_because(d, ERROR_CONFLICT,
                           STR("a host of this fleet runs an older version that knows one "
                               "repository only; update it first"));
+    return false;
+}
+
+static bool batch_set(struct deciding *d) {
+    bool known = d->world->level >= LEVEL_TASK_BATCHES;
+    if (known)
+        d->decision->goal.kind.batch = d->signal->describe.batch;
+    if (known || d->signal->describe.batch.key == 0)
+        return true;
+    decide_refuse_because(d, ERROR_CONFLICT,
+                          STR("a host of this fleet runs an older version that knows no batches; "
+                              "update it first"));
     return false;
 }
 
@@ -39,7 +52,7 @@ void rule_create(struct deciding *d) {
         return;
     }
     struct goal *goal = &d->decision->goal;
-    if (!repository_set(d))
+    if (!repository_set(d) || !batch_set(d))
         return;
     goal->id = signal->goal;
     goal->owner = signal->host;
@@ -56,6 +69,8 @@ void rule_create(struct deciding *d) {
     decide_record(d, RECORD_GOAL_CREATED,
                   (struct evidence){
                       .rule = STR("goal.create"), .more = goal->text, .text = d->decision->title});
+    if (signal->describe.task.len > 0)
+        plan_of_task(d);
     if (signal->describe.command.len > 0)
         effect_make(
             d, (struct effect){.kind = EFFECT_COMMAND,

@@ -25,6 +25,8 @@ static const uint32_t COVERS[RECORD_TYPES] = {
     [RECORD_LANE_REVOKED] = 1 << PART_PERMIT,
     [RECORD_HOST_DENIED] = 1 << PART_HOST_ACCESS,
     [RECORD_HOST_DECIDED] = 1 << PART_HOST_ACCESS,
+    [RECORD_BATCH_SET] = 1 << PART_TASK_BATCH,
+    [RECORD_BATCH_ENDED] = 1 << PART_TASK_BATCH,
     [RECORD_CLOCK_STEPPED] = UINT32_MAX, /* says by how much every stored time was corrected */
 };
 

@@ -8,7 +8,7 @@ void rule_report(struct deciding *d) {
     struct goal *goal = &d->decision->goal;
     goal->progress.reports++;
 #ifdef OVERSEER_TOMORROW /* STORE-18: a field that older builds would lose is not written before the last of them is gone */
-    if (d->world->level > LEVEL_HOST_ACCESS)
+    if (d->world->level > LEVEL_TASK_BATCHES)
         goal->progress.tomorrow++;
 #endif
     decide_record(d, RECORD_GOAL_REPORTED,

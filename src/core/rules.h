@@ -49,6 +49,7 @@ void rule_lane_granted(struct deciding *);      /* land.c: the slot is granted *
 void rule_host_lost(struct deciding *);         /* admission.c: another host is lost, or is back */
 
 void rule_host_denied(struct deciding *); /* host_denied.c: a run was denied a host */
+void rule_batch_set(struct deciding *);   /* task_batch.c: a person makes or changes a batch */
 
 /* What becomes due by itself: each returns when it has to be called next, or TIME_NEVER. */
 int64_t liveness_due(struct deciding *);  /* liveness.c: silence, rungs */

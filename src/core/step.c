@@ -54,6 +54,7 @@ static const struct rule_row RULES[SIGNAL_KINDS] = {
     [SIGNAL_HOST_LOST] = {rule_host_lost, true},
     [SIGNAL_RUN_BRAKED] = {rule_braked, false},
     [SIGNAL_HOST_DENIED] = {rule_host_denied, true},
+    [SIGNAL_BATCH_SET] = {rule_batch_set, true},
 };
 
 static void begin(struct deciding *d) {

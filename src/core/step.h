@@ -16,7 +16,8 @@ enum {
     LEVEL_REPOSITORIES =
         7,           /* below it a host of the fleet would lose which repository a goal is in */
     LEVEL_NAMES = 8, /* below it a host of the fleet would lose the number of a goal's name */
-    LEVEL_HOST_ACCESS = 9 /* below it a host of the fleet does not know the hosts of a workspace */
+    LEVEL_HOST_ACCESS = 9, /* below it a host of the fleet does not know the hosts of a workspace */
+    LEVEL_TASK_BATCHES = 10 /* below it a host of the fleet does not know batches of tasks */
 };
 
 struct world {

@@ -41,6 +41,9 @@ struct call {
     atomic_bool built;
     bool spooling, spooled; /* handed to the spool; safely stored there */
     struct input *input;    /* of a write, once it is answered */
+    struct input **inputs;  /* of a write with several signals: all of them, in their order */
+    uint32_t input_count;
+    atomic_uint inputs_open; /* of them, not answered yet */
     struct lookup lookup;
     struct pool_job job; /* of a slow operation */
     void (*done)(void *with);
@@ -95,10 +98,18 @@ struct call *call_new(struct daemon_context *context, const struct caller *calle
     return call;
 }
 
+static void inputs_drop(struct call *call) {
+    for (uint32_t i = 0; i < call->input_count; i++)
+        input_free(call->inputs[i]);
+    call->input_count = 0;
+}
+
 static void call_let_go(struct call *call) {
     if (atomic_fetch_sub(&call->holders, 1) > 1)
         return;
     input_free(call->input);
+    inputs_drop(call);
+    free(call->inputs);
     op_call_free(&call->op);
     json_decref(call->params);
     free(call);
@@ -170,17 +181,26 @@ static bool is_slow(const struct call *call) {
     return call->op.op && call->op.op->slow;
 }
 
+/* The input that says how the write went; of several, the first that was refused. NULL: not a write, or never sent. */
+static const struct input *input_telling(const struct call *call) {
+    for (uint32_t i = 0; i < call->input_count; i++)
+        if (call->inputs[i]->error)
+            return call->inputs[i];
+    return call->input_count > 0 ? call->inputs[0] : call->input;
+}
+
 enum error call_error(const struct call *call) {
     if (atomic_load(&call->state) ==
         CALL_EXPIRED) /* fields that another thread may still be writing are not read */
         return is_slow(call) ? ERROR_BUSY : ERROR_STORE_AWAY;
-    return call->input ? call->input->error : call->op.error;
+    const struct input *input = input_telling(call);
+    return input ? input->error : call->op.error;
 }
 
 const char *call_why(const struct call *call) {
     if (atomic_load(&call->state) == CALL_EXPIRED)
         return is_slow(call) ? "The result is still being computed; repeat the request." : "";
-    return call->input ? call->input->why : call->op.why;
+    return call->input && call->input_count == 0 ? call->input->why : call->op.why;
 }
 
 static json_t *written_json(const struct input *input) {
@@ -196,9 +216,18 @@ static json_t *written_json(const struct input *input) {
     return written;
 }
 
+static json_t *several_json(struct call *call) {
+    json_t *list = json_array();
+    for (uint32_t i = 0; i < call->input_count; i++)
+        json_array_append_new(list, written_json(call->inputs[i]));
+    return call->op.op->joined(&call->op, list);
+}
+
 json_t *call_result(struct call *call) {
     if (call_error(call))
         return NULL;
+    if (call->input_count > 0)
+        return several_json(call);
     return call->input ? written_json(call->input) : json_incref(call->op.result);
 }
 
@@ -387,9 +416,90 @@ static bool expired_spool(struct call *call) {
 
 /* ---- to the ledger ---- */
 
+static void input_send(struct call *call, struct input *input) {
+    if (queue_put(&call->context->ledger_thread->queue, input))
+        return;
+    input->error = atomic_load(&ending) ? ERROR_STOPPING : ERROR_BUSY;
+    call_written(input);
+}
+
+/* Goals that are made together have ids that differ in their last bytes only, in the order of the request: numbers are
+ * given and places are granted in the order of ids. */
+static void goal_order(struct signal *signal, const struct id *first, uint32_t nth) {
+    if (signal->kind != SIGNAL_GOAL_CREATE)
+        return;
+    signal->goal = *first;
+    signal->goal.bytes[sizeof first->bytes - 2] = (uint8_t)(nth >> 8);
+    signal->goal.bytes[sizeof first->bytes - 1] = (uint8_t)nth;
+}
+
+/* Each signal has a key of its own, derived from that of the request. */
+static struct input *several_make(struct call *call, const struct store_answer *answer,
+                                  uint32_t nth) {
+    struct signal signal, named = {.kind = SIGNAL_GOAL_CREATE};
+    struct str key = call->op.args.key;
+    if (!signal_name(call, &named))
+        return NULL;
+    call->op.nth = nth;
+    call->op.args_read.key = arena_format(&call->op.arena, "%.*s/%u", STR_ARG(key), nth);
+    bool made = signal_build(call, answer, &signal);
+    call->op.args_read.key = key;
+    if (made)
+        goal_order(&signal, &named.goal, nth);
+    struct input *input = made ? input_make(&signal, call) : NULL;
+    if (made && !input)
+        op_refuse(&call->op, ERROR_NO_MEMORY, "%s", "");
+    return input;
+}
+
+/* Says how many were refused: what was stored stays, and a repeated request stores only the rest. */
+static void several_explain(struct call *call) {
+    const struct input *refused = input_telling(call);
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < call->input_count; i++)
+        count += call->inputs[i]->error != ERROR_NONE;
+    if (count > 0)
+        snprintf(call->op.why, sizeof call->op.why,
+                 "%u of %u parts of the request were not stored%s%s%s", count, call->input_count,
+                 refused->why[0] ? ": " : ".", refused->why,
+                 call->op.args.key.at != call->key ? " Repeat it with the same key." : "");
+}
+
+/* The last one that is answered answers the call. */
+static void several_written(struct call *call) {
+    if (atomic_fetch_sub(&call->inputs_open, 1) > 1)
+        return;
+    several_explain(call);
+    if (call_settle(call, CALL_ANSWERED, NULL))
+        call_tell(call);
+    call_let_go(call);
+}
+
+/* True: the ledger has them and will answer. None is sent unless all could be built. */
+static bool several_send(struct call *call, const struct store_answer *answer) {
+    uint32_t count = call->op.op->signals(&call->op);
+    call->inputs = calloc(count, sizeof(struct input *));
+    if (!call->inputs)
+        return op_refuse(&call->op, ERROR_NO_MEMORY, "%s", "");
+    for (uint32_t i = 0; i < count; i++) {
+        call->inputs[i] = several_make(call, answer, i);
+        if (!call->inputs[i]) {
+            inputs_drop(call);
+            return false;
+        }
+        call->input_count++;
+    }
+    atomic_store(&call->inputs_open, count);
+    for (uint32_t i = 0; i < count; i++)
+        input_send(call, call->inputs[i]);
+    return true;
+}
+
 /* True: the ledger or the spool has it and will answer. False: call->op says why not. */
 static bool write_send(struct call *call, const struct store_answer *answer) {
     struct signal signal;
+    if (call->op.op->signals)
+        return several_send(call, answer);
     if (!signal_build(call, answer, &signal))
         return false;
     if (call->op.op->stops && call->context->stop_first)
@@ -403,10 +513,7 @@ static bool write_send(struct call *call, const struct store_answer *answer) {
     }
     if (!input)
         return op_refuse(&call->op, ERROR_NO_MEMORY, "%s", "");
-    if (!queue_put(&call->context->ledger_thread->queue, input)) {
-        input->error = atomic_load(&ending) ? ERROR_STOPPING : ERROR_BUSY;
-        call_written(input);
-    }
+    input_send(call, input);
     return true;
 }
 
@@ -427,6 +534,10 @@ void call_written(struct input *input) {
     size_t length = strlen(input->why);
     if (length > 0 && length < sizeof input->why - 1)
         memcpy(input->why + length, ".", 2);
+    if (call->inputs) {
+        several_written(call);
+        return;
+    }
     if (call_settle(call, CALL_ANSWERED, input))
         call_tell(call);
     else
@@ -661,7 +772,8 @@ static bool call_prepare(struct call *call, struct str method) {
     built(call, args_make, &building);
     if (!building.made || !op_allows(&call->op))
         return false;
-    if (call->op.op->answer == ANSWER_AT_ONCE && call->op.args.key.len == 0)
+    if ((call->op.op->answer == ANSWER_AT_ONCE || call->op.op->signals) &&
+        call->op.args.key.len == 0)
         key_make(call);
     if (call->op.op->kind == OP_WRITES && safe_is_on(&ledger_thread->safe))
         return op_refuse(&call->op, ERROR_SAFE_MODE, "%.250s", ledger_thread->safe.why);

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The rows of admission: permits, accounts and budgets. */
+#include "base/bytes.h"
+#include "base/sha256.h"
 #include "model/live.h"
 
 static const char *const STATE[PERMIT_STATES] = {"waiting", "granted"};
@@ -49,6 +51,10 @@ static const struct field PERMIT_FIELDS[] = {
     F("wantedAt", FIELD_TIME, 22, permit, wanted_at, 0, NULL, "time of the newest request"),
     F("stopped", FIELD_FLAG, 21, permit, stopped, 0, NULL,
       "whether it was notified that its budget is used up"),
+    F("batch", FIELD_UINT, 23, permit, batch, 0, NULL,
+      "key of the task batch that its goal belongs to; 0: none"),
+    F("batchUntil", FIELD_TIME, 24, permit, batch_until, 0, NULL,
+      "end of that batch when the goal was created"),
 };
 const struct shape PERMIT = SHAPE_OF(permit, "permit", 1, PERMIT_FIELDS);
 
@@ -98,6 +104,33 @@ static const struct field HOST_ACCESS_FIELDS[] = {
     F("at", FIELD_TIME, 8, host_access, at, 0, NULL, "time of the newest try or of the decision"),
 };
 const struct shape HOST_ACCESS = SHAPE_OF(host_access, "hostAccess", 1, HOST_ACCESS_FIELDS);
+
+static const struct field TASK_BATCH_FIELDS[] = {
+    F("n", FIELD_U32, 1, task_batch, n, 0, NULL, "its ordinal"),
+    F("name", FIELD_NAME, 2, task_batch, name, LIMIT_BATCH_NAME, NULL, "its name"),
+    F("most", FIELD_U32, 3, task_batch, most, 0, NULL, "tasks that work at once; 0: no cap"),
+    F("until", FIELD_TIME, 4, task_batch, until, 0, NULL,
+      "nothing is started from then on; 0: no end"),
+    F("held", FIELD_FLAG, 5, task_batch, held, 0, NULL,
+      "whether a person wants nothing more of it started"),
+    F("ended", FIELD_FLAG, 6, task_batch, ended, 0, NULL, "whether its end is on the record"),
+    F("madeAt", FIELD_TIME, 7, task_batch, made_at, 0, NULL, "when it was made"),
+    F("key", FIELD_UINT, 8, task_batch, key, 0, NULL, "prefix of the hash of its name"),
+};
+const struct shape TASK_BATCH = SHAPE_OF(task_batch, "taskBatch", 1, TASK_BATCH_FIELDS);
+
+uint64_t task_batch_key(struct str name) {
+    struct hash hash = sha256(name);
+    uint64_t key = le_get((const char *)hash.bytes, 8) & INT64_MAX; /* a number of JSON */
+    return key == 0 ? 1 : key;
+}
+
+struct task_batch *task_batches_find(const struct task_batches *batches, uint64_t key) {
+    for (uint32_t i = 0; key && i < batches->count; i++)
+        if (batches->at[i].key == key)
+            return &batches->at[i];
+    return NULL;
+}
 
 struct host_access *host_accesses_find(const struct host_accesses *accesses, struct str host,
                                        struct id goal) {
@@ -170,6 +203,9 @@ const char *admission_broken(const struct live *live) {
         if (i > 0 && live->permits.at[i].n <= live->permits.at[i - 1].n)
             return "permits are out of order";
     }
+    for (uint32_t i = 0; i < live->task_batches.count; i++)
+        if (live->task_batches.at[i].key == 0 || !live->task_batches.at[i].name[0])
+            return "a batch without a name";
     for (uint32_t i = 0; i < live->budgets.count; i++)
         if (live->budgets.at[i].window < 0)
             return "a budget whose window ends before it begins";

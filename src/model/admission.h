@@ -33,7 +33,10 @@ struct permit {
     uint32_t stopped;            /* 1: it was notified that its budget is used up */
     char agent[LIMIT_AGENT + 1]; /* the policy gives its account, model and team */
     uint64_t repository;         /* prefix of the hash of its name; 0: none */
-    uint64_t score;    /* of graph_recommend() at the time of the request, without its waiting */
+    uint64_t batch;              /* key of the task batch that its goal belongs to; 0: none */
+    int64_t
+        batch_until; /* end of that batch when the goal was created: counts if its row is missing */
+    uint64_t score;  /* of graph_recommend() at the time of the request, without its waiting */
     int64_t asked_at;  /* adds a point for each minute since then */
     int64_t wanted_at; /* time of the newest request */
     int64_t granted_at;
@@ -114,7 +117,25 @@ struct host_accesses {
     uint32_t count;
 };
 
-extern const struct shape PERMIT, ACCOUNT, BUDGET, HOST_ACCESS;
+/* Tasks that were handed over together, such as the list for a night: a row of an admission. Each task is a goal of its
+ * own, which names its batch by the key. docs/decisions/0021. */
+struct task_batch {
+    uint32_t n;
+    uint64_t key; /* task_batch_key() of its name */
+    char name[LIMIT_BATCH_NAME + 1];
+    uint32_t most;   /* tasks that work at once; 0: no cap of its own */
+    int64_t until;   /* nothing is started from then on; 0: no end */
+    uint32_t held;   /* 1: a person wants nothing more of it started */
+    uint32_t ended;  /* 1: `until` has passed, and that is on the record */
+    int64_t made_at; /* when it was made, or made again after its end */
+};
+
+struct task_batches {
+    struct task_batch *at;
+    uint32_t count;
+};
+
+extern const struct shape PERMIT, ACCOUNT, BUDGET, HOST_ACCESS, TASK_BATCH;
 extern const struct names HOST_DECISION_NAMES;
 extern const struct names PERMIT_STATE_NAMES, PERMIT_KIND_NAMES, BUDGET_UNIT_NAMES;
 
@@ -130,6 +151,10 @@ struct host_access *host_accesses_find(const struct host_accesses *accesses, str
 
 /* May a run of this goal, or its check, reach the host? */
 bool host_access_allows(const struct host_access *access, struct id goal, bool is_check);
+
+/* The key of a batch: the prefix of the hash of its name, never 0. */
+uint64_t task_batch_key(struct str name);
+struct task_batch *task_batches_find(const struct task_batches *batches, uint64_t key);
 
 /* What is still reserved for a permit; 0 unless it is granted. */
 uint64_t permit_reserved(const struct permit *permit, enum budget_unit unit);

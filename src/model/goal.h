@@ -25,6 +25,12 @@ struct pace {
     int64_t alone_at;    /* a person rejected the disruptive actions requested until then */
 };
 
+/* The task batch that it belongs to. */
+struct goal_batch {
+    uint64_t key;  /* task_batch_key(); 0: none */
+    int64_t until; /* end of the batch when the goal was created; 0: none */
+};
+
 /* Admissions and workspaces are stored and stepped like goals. */
 struct goal_kind {
     uint32_t admission; /* host whose admission this is; 0: an ordinary goal */
@@ -33,6 +39,7 @@ struct goal_kind {
     uint64_t number; /* an ordinary goal: of its name T7, given once and for ever; 0: none yet */
     char subject[LIMIT_SUBJECT +
                  1]; /* its first title: of its branches and commits; empty: of an earlier build */
+    struct goal_batch batch;
 };
 
 /* The chain of its records. */

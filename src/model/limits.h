@@ -104,6 +104,10 @@ enum {
     LIMIT_REPOSITORIES = 64,                 /* entries of [[repos]] */
     LIMIT_HOST_ACCESSES = 128, /* hosts that runs of one repository were denied, or may reach */
     LIMIT_HOST_QUESTIONS = 8,  /* of them, asked about at once */
+    LIMIT_BATCH_NAME = 57,     /* LIMIT_TAG without "batch:" */
+    LIMIT_TASK_BATCHES =
+        64, /* batches of tasks that one host keeps: the oldest that has ended makes room */
+    LIMIT_BATCH_TASKS = 200,   /* tasks that are handed over at once */
     LIMIT_NUMBERS = 16,        /* numbers for names that a host takes at a time */
     LIMIT_NUMBER_GAP = 1000,   /* numbers left out after a restore */
     LIMIT_PRICES = 64,         /* models in the price table */

@@ -17,6 +17,7 @@ struct live {
     struct accounts accounts;
     struct budgets budgets;
     struct host_accesses host_accesses; /* of a workspace */
+    struct task_batches task_batches;   /* of admission */
 };
 
 /* Common view of any kind of rows: each begins with a pointer to its rows and their count. */

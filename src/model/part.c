@@ -115,6 +115,8 @@ const struct part_row PART[PARTS] = {
     [PART_BUDGET] = {"budget", "", NULL, LIVE(budgets), LIMIT_BUDGETS, &BUDGET},
     [PART_HOST_ACCESS] = {"host_access", "", NULL, LIVE(host_accesses), LIMIT_HOST_ACCESSES,
                           &HOST_ACCESS},
+    [PART_TASK_BATCH] = {"task_batch", "", NULL, LIVE(task_batches), LIMIT_TASK_BATCHES,
+                         &TASK_BATCH},
 };
 
 struct live_rows *live_rows(struct live *live, enum part_kind kind) {

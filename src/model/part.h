@@ -18,6 +18,7 @@ enum part_kind {
     PART_ACCOUNT,
     PART_BUDGET,
     PART_HOST_ACCESS,
+    PART_TASK_BATCH,
     PARTS
 };
 

@@ -104,6 +104,8 @@ const struct record_row RECORDS[RECORD_TYPES] = {
     [RECORD_EFFECT_RETURNED] = {"effect.returned", false},
     [RECORD_HOST_DENIED] = {"host.denied", false},
     [RECORD_HOST_DECIDED] = {"host.decided", true},
+    [RECORD_BATCH_SET] = {"batch.set", true},
+    [RECORD_BATCH_ENDED] = {"batch.ended", true},
 };
 const struct names RECORD_NAMES = NAMES_OF(RECORDS);
 

@@ -109,6 +109,8 @@ enum record_type {
     RECORD_EFFECT_RETURNED, /* its host knows that it never began: it can be claimed again */
     RECORD_HOST_DENIED,     /* of a workspace: a run was denied a host */
     RECORD_HOST_DECIDED,    /* of a workspace: what a person decided about it */
+    RECORD_BATCH_SET,       /* of an admission: a person made or changed a batch of tasks */
+    RECORD_BATCH_ENDED,     /* of an admission: its time is over */
     RECORD_TYPES
 };
 

@@ -34,6 +34,15 @@ static const struct field CREATE[] = {
     E("priority", 20, describe.priority, &PRIORITY_NAMES, "its priority"),
     F("host", FIELD_U32, 21, host, 0, "the host that is to own it"),
     F("repository", FIELD_UINT, 23, describe.repository, 0, "key of the repository for its work"),
+    F("task", FIELD_BYTES, 24, describe.task, LIMIT_BODY, "its plan: one task"),
+    F("batch", FIELD_UINT, 25, describe.batch.key, 0, "key of the task batch that it belongs to"),
+    F("batchUntil", FIELD_TIME, 26, describe.batch.until, 0, "end of that batch"),
+};
+static const struct field BATCH_SET[] = {
+    F("body", FIELD_BYTES, 16, body, LIMIT_BODY, "the batch: a TASK_BATCH"),
+    F("host", FIELD_U32, 17, admission, 0, "the host whose admission it is"),
+    F("changes", FIELD_U32, 18, to, 0, "which fields are set: enum batch_change"),
+    F("reason", FIELD_TEXT, 19, reason, LIMIT_REASON, "the reason"),
 };
 static const struct field CLOCK[] = {
     F("stepped", FIELD_INT, 16, stepped, 0, "microseconds by which to move the stored times"),
@@ -238,6 +247,7 @@ const struct signal_row SIGNALS[SIGNAL_KINDS] = {
     [SIGNAL_HOST_LOST] = ROW("host.lost", HOST),
     [SIGNAL_RUN_BRAKED] = ROW("run.braked", BRAKED),
     [SIGNAL_HOST_DENIED] = ROW("host.denied", HOST_DENIED_FIELDS),
+    [SIGNAL_BATCH_SET] = ROW("batch.set", BATCH_SET),
 };
 const struct names SIGNAL_NAMES = NAMES_OF(SIGNALS);
 const struct shape SIGNAL_COMMON = SHAPE("signal", SIGNAL_ENCODING, COMMON);
@@ -283,6 +293,7 @@ static const size_t TEXTS[] = {FIELD_OF(signal, sender.actor),
                                FIELD_OF(signal, text),
                                FIELD_OF(signal, body),
                                FIELD_OF(signal, describe.tags),
+                               FIELD_OF(signal, describe.task),
                                FIELD_OF(signal, work.node),
                                FIELD_OF(signal, reason),
                                FIELD_OF(signal, commit),

@@ -54,6 +54,7 @@ enum signal_kind {
     SIGNAL_HOST_LOST,  /* to admission: host `to` was taken over; with `returned` it has returned */
     SIGNAL_RUN_BRAKED, /* the host has frozen a run because of its disk */
     SIGNAL_HOST_DENIED, /* to a workspace: a HOST_ACCESS: a run was denied it; with `to`: what a person wants */
+    SIGNAL_BATCH_SET, /* to admission: a TASK_BATCH: a person makes or changes one; `to`: enum batch_change */
     SIGNAL_KINDS
 };
 
@@ -89,6 +90,8 @@ struct signal_goal {
     struct hash base; /* update: of the text that it is based on */
     enum priority priority;
     uint64_t repository; /* create, lane.hold, host.denied: see struct goal */
+    struct str task;     /* create: a PLAN_TEXT of one row, which becomes its plan; empty: none */
+    struct goal_batch batch; /* create */
 };
 
 /* work: a node, and how it moves. */
@@ -161,6 +164,15 @@ enum host_order {
     HOST_ALLOW,
     HOST_ALLOW_CHECKS,
     HOST_ORDERS
+};
+
+/* SIGNAL_BATCH_SET: which fields of the row are set; without any, nothing but its existence is asked for. */
+enum batch_change {
+    BATCH_MOST = 1,
+    BATCH_UNTIL = 2,
+    BATCH_HELD = 4,
+    BATCH_MAKE = 8, /* it is made if it does not exist, and begins again if it has ended */
+    BATCH_CHANGES = 16
 };
 
 struct tags { /* encoded in signal.tags */

@@ -13,6 +13,13 @@
 enum plan_mode { MODE_APPLY, MODE_DRAFT, MODES };
 extern const struct names MODE_NAMES;
 
+/* A task as it is handed over: it becomes a goal of its own, with a plan of one task. */
+struct task_row {
+    struct str title, text, agent;
+    struct texts criteria, allow, deny;
+    enum priority priority;
+};
+
 struct op_args { /* the arguments of all operations */
     struct str key, title, command, goal, text, node, reason, trace, tag, search, after, run, actor,
         expires, note, token, since, type;
@@ -56,6 +63,10 @@ struct op_args { /* the arguments of all operations */
     struct str commit; /* approve: the commit that the person was shown */
     uint32_t worktree; /* work.diff */
     struct str repo;   /* the name of a repository */
+    struct task_row task;
+    struct rows tasks; /* struct task_row */
+    struct str name;   /* of a batch */
+    uint32_t jobs;
 };
 
 /* Something that the host waits for; shown by `status`. */
@@ -107,6 +118,7 @@ struct op_call {
     bool (*policy_read)(struct str text, const struct texts *set, struct arena *arena,
                         struct policy *ret, char *why, size_t why_size);
     uint32_t asked; /* number of answers from the store so far */
+    uint32_t nth;   /* which of its signals is built now, from 0 */
     void *own;      /* state that `next` keeps between two answers; in the arena */
     int64_t at;
     enum error error; /* the outcome */
@@ -197,6 +209,11 @@ struct op {
      * its input: call->args is const. */
     bool (*signal)(struct op_call *call, const struct store_answer *answer,
                    struct signal *ret_signal);
+    /* writes that need several signals: how many; each is built with another `nth`. All are built before the first one is
+     * sent. A request that is repeated with its key sends them again, and each is applied once. NULL: one. */
+    uint32_t (*signals)(const struct op_call *call);
+    /* the result of several signals: takes `written`, the list of their results, in their order */
+    json_t *(*joined)(struct op_call *call, json_t *written);
 };
 
 /* For the rows: a table with its size. */

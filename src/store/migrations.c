@@ -49,6 +49,8 @@ int sqlite_from_4(struct sqlite_store *store);
 int sqlite_from_5(struct sqlite_store *store);
 int sqlite_from_8(struct sqlite_store *store);
 bool postgres_from_8(struct pg_store *store);
+int sqlite_from_9(struct sqlite_store *store);
+bool postgres_from_9(struct pg_store *store);
 
 const struct migration MIGRATIONS[] = {
     {.to = 2,
@@ -84,6 +86,10 @@ const struct migration MIGRATIONS[] = {
      .what = "hosts that runs of a repository were denied, and what was decided about them",
      .sqlite_run = sqlite_from_8,
      .postgres_run = postgres_from_8},
+    {.to = 10,
+     .what = "batches of tasks",
+     .sqlite_run = sqlite_from_9,
+     .postgres_run = postgres_from_9},
 #ifdef OVERSEER_TOMORROW
     {.to = SCHEMA_VERSION, .what = "of the tests", .postgres = "ALTER TABLE goal ADD tomorrow int"},
 #endif

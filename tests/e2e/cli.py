@@ -269,7 +269,8 @@ def test_init_finds_judged_files(site):
 def test_run_wants_a_set_up(site):
     """run begins nothing where no agent is declared, and its error says how to solve the problem."""
     refused(site, 2, "overseer", "run", says="The task is missing")
-    refused(site, 2, "overseer", "run", "x", "--until", "25:00", "--dry-run", says="07:00")
+    refused(site, 2, "overseer", "run", "-f", "x.md", "--until", "25:00", "--dry-run", says="07:00")
+    refused(site, 2, "overseer", "run", "x", "--until", "07:00", "--dry-run", says="for a file")
     refused(site, 4, "overseer", "run", "fix it", says="overseer init")
     (site.repository / "night.md").write_text("# tonight\n\n- [ ] fix the login\n  see issue 12\n- [x] done\n1. port it\ntext\n")
     shown = site.well("overseer", "run", "-f", "night.md", "-j", "2", "--dry-run")
@@ -326,8 +327,8 @@ def test_first_hour(site):
 
 
 def test_run_many(site):
-    """run works through a list with one task at once: the next begins when one has ended. It leaves out ticked entries, and begins nothing when the
-    time is up."""
+    """run hands a list over and returns; the daemon works through it with one task at once, in its order, and leaves out ticked entries. Given again, the list
+    adds only what is new."""
     settings = site.folder / "many.toml"
     settings.write_text(PRETENDS.format(person="false"))
     (site.repository / "many.md").write_text("- [ ] first\n- [x] done before\n- [ ] second\n- [ ] third\n")
@@ -335,10 +336,22 @@ def test_run_many(site):
     try:
         shown = site.well("overseer", "run", "-f", "many.md", "-j", "1", more=more)
         lines = [line.split()[:2] for line in shown.splitlines()]
-        expect(lines == [["T1", "first"], ["T1", "done:"], ["T2", "second"], ["T2", "done:"], ["T3", "third"]], shown)
-        expect("stopped" not in shown, shown)
+        expect(lines == [["T1", "first"], ["T2", "second"], ["T3", "third"], ["Batch", "many"]], shown)
+        expect("stopped" not in shown and "1 at once" in shown and "close this terminal" in shown, shown)
+        (site.repository / "many.md").write_text("- [ ] first\n- [ ] third\n- [ ] fourth\n")
+        again = site.well("overseer", "run", "-f", "many.md", more=more)
+        expect("T4    fourth" in again and "already in batch many" in again, again)
+
+        def ended():
+            tasks = json.loads(site.well("overseer", "batch", "show", "many", "--json", more=more))["tasks"]
+            return all(task["state"] == "done" for task in tasks) and tasks
+        tasks = wait_until("all are done", ended, 60)
+        expect([task["title"] for task in tasks] == ["first", "second", "third", "fourth"], tasks)
+        begun = [json.loads(site.well("overseer", "goal", "show", task["name"], "--json", more=more))["plan"]["phases"][0]["tasks"][0]["startedAt"]
+                 for task in tasks[:3]]
+        expect(begun == sorted(begun), begun)
         site.well("overseer", "stop", "--yes", more=more)
-        expect("overseer resume" in site.well("overseer", "run", "fourth", more=more), "while all is stopped, run says so")
+        expect("overseer resume" in site.well("overseer", "run", "fifth", more=more), "while all is stopped, run says so")
     finally:
         site.run("overseer", "down", more=more)
 

@@ -472,6 +472,27 @@ def host_decided(fixture, goal):
     return {"host": "forget.example.org"}
 
 
+@example("task.run")
+def a_task(fixture, goal):
+    return {"text": "Write down what the parser does."}
+
+
+@example("batch.create")
+def a_batch(fixture, goal):
+    return {"name": "tonight", "jobs": 2, "until": "2099-01-01T07:00:00Z", "tasks": [{"text": "the first"}, {"text": "the second", "agent": "none"}]}
+
+
+@example("batch.show", "batch.hold", "batch.release")
+def a_batch_that_exists(fixture, goal):
+    fixture.do("batch.create", name="later", tasks=[{"text": "the only one"}])
+    return {"name": "later"}
+
+
+@example("batch.change")
+def another_bound(fixture, goal):
+    return {**a_batch_that_exists(fixture, goal), "jobs": 3}
+
+
 @example("budget.show", "desk.show")
 def this_host(fixture, goal):
     return {"host": 1}
@@ -537,7 +558,7 @@ def example_of(operation):
 # The test calls it at the end, because it ends the daemon.
 LAST = "daemon.stop"
 AFTERWARDS = {"fleet.stop": "fleet.resume"}
-COUNTED_ON = {"network.allow": "version seq", "network.checks": "version seq", "network.deny": "version seq", "network.forget": "version seq",
+COUNTED_ON = {**{f"batch.{verb}": "version seq" for verb in ("change", "hold", "release")}, "network.allow": "version seq", "network.checks": "version seq", "network.deny": "version seq", "network.forget": "version seq",
               "fleet.stop": "seq", "fleet.resume": "seq",  # they act on the one fleet, not on a goal of their own
               "request.send": "version seq", "agent.progress": "version seq", "request.respond": "version seq"}  # an agent works on that goal meanwhile
 
@@ -694,7 +715,7 @@ class Walk:
         params = {"goal": self.fixture.own} if "goal" in operation["params"]["properties"] else {}
         for name in operation["params"]["required"]:
             row = operation["params"]["properties"][name]
-            params.setdefault(name, PLAN if name == "nodes" else row.get("enum", ["x"])[-1])
+            params.setdefault(name, {"nodes": PLAN, "tasks": [{"text": "x"}]}.get(name) or row.get("enum", ["x"])[-1])
         for role in ROLES[1:]:
             if role not in operation["roles"]:
                 self.agree(operation, f"as {role}", self.each_interface(operation, params, role), "E_UNAUTHORIZED")
@@ -771,7 +792,7 @@ def a_run_reaches_only_its_own(fixture):
 RUNS_MAY = """agent.complete agent.progress agent.status agent.update handoff.add handoff.list handoff.show api.describe events.list goal.report goal.show mail.ack mail.inbox mail.send plan.apply plan.history plan.insights
     plan.recommend plan.review plan.show question.withdraw request.list request.respond request.send work.block
     work.start""".split()  # the policy says which runs may call the writing operations of plan.* and work.*
-READERS_MAY = """agent.status assignment.list assignment.show budget.show desk.show lane.show network.list handoff.list handoff.show replay.compare replay.run api.describe events.list goal.list goal.show goal.tally inbox.list mail.inbox plan.history plan.insights
+READERS_MAY = """batch.list batch.show agent.status assignment.list assignment.show budget.show desk.show lane.show network.list handoff.list handoff.show replay.compare replay.run api.describe events.list goal.list goal.show goal.tally inbox.list mail.inbox plan.history plan.insights
     plan.recommend plan.show question.show request.list status.show why.show work.diff work.log""".split()
 PEOPLE_ALONE_MAY = """desk.release lane.hold lane.release network.allow network.checks network.deny network.forget work.retry config.reload config.show daemon.stop goal.complete goal.release goal.reopen plan.approve plan.reject question.ack
     question.answer question.approve question.reject question.snooze question.undo token.create token.list

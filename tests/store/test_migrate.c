@@ -236,7 +236,7 @@ static void added_tables(const char *form) {
     raw_change(sql);
 }
 
-static void version_1_becomes_9(void **state) {
+static void version_1_becomes_10(void **state) {
     (void)state;
     file_remove();
     fixture_make(NULL, "");
@@ -248,11 +248,11 @@ static void version_1_becomes_9(void **state) {
           "a second start changed it");
     added_tables("DROP TABLE %s");
     struct dump migrated = dump_of(NULL);
-    golden_check("store-9.from-1.txt", (struct str){migrated.at, migrated.len});
+    golden_check("store-10.from-1.txt", (struct str){migrated.at, migrated.len});
     free(before.at);
     free(after.at);
     free(migrated.at);
-    proof_passed("store", "version_1_becomes_9 [sqlite]", "STORE-04 STORE-18 TEST-01");
+    proof_passed("store", "version_1_becomes_10 [sqlite]", "STORE-04 STORE-18 TEST-01");
 }
 
 static void goals_of_version_1_are_whole(void **state) {
@@ -324,12 +324,13 @@ static void tables_are_as_declared(void **state) {
 }
 
 /* Only the new columns, the new tables and the version differ. */
-static void version_becomes_9(uint32_t version, const char *by_hand, const char *words) {
+static void version_becomes_10(uint32_t version, const char *by_hand, const char *words) {
     static const char TABLES[] =
         "CREATE TABLE charge (goal_id, n, name, body); CREATE TABLE question (goal_id, n, name, body);"
         "CREATE TABLE letter (goal_id, n, name, body); CREATE TABLE permit (goal_id, n, name, body);"
         "CREATE TABLE account (goal_id, n, name, body); CREATE TABLE budget (goal_id, n, name, body);"
         "CREATE TABLE host_access (goal_id, n, name, body);"
+        "CREATE TABLE task_batch (goal_id, n, name, body);"
         "ALTER TABLE goal_view ADD ended_at INTEGER NOT NULL DEFAULT 0;"
         "UPDATE goal_view SET ended_at = updated_at WHERE face = 3;"
         "ALTER TABLE goal_view ADD asked_at INTEGER NOT NULL DEFAULT 0;"
@@ -358,22 +359,22 @@ static void version_becomes_9(uint32_t version, const char *by_hand, const char 
     free(migrated.at);
 }
 
-static void version_2_becomes_9(void **state) {
+static void version_2_becomes_10(void **state) {
     (void)state;
-    version_becomes_9(2, "ALTER TABLE store ADD stopped TEXT; ALTER TABLE host ADD policy BLOB",
-                      "stopped none");
-    proof_passed("store", "version_2_becomes_9 [sqlite]", "STORE-04 STORE-18");
+    version_becomes_10(2, "ALTER TABLE store ADD stopped TEXT; ALTER TABLE host ADD policy BLOB",
+                       "stopped none");
+    proof_passed("store", "version_2_becomes_10 [sqlite]", "STORE-04 STORE-18");
 }
 
-static void version_3_becomes_9(void **state) {
+static void version_3_becomes_10(void **state) {
     (void)state;
-    version_becomes_9(3, "", "for the night");
-    proof_passed("store", "version_3_becomes_9 [sqlite]", "STORE-04 STORE-18");
+    version_becomes_10(3, "", "for the night");
+    proof_passed("store", "version_3_becomes_10 [sqlite]", "STORE-04 STORE-18");
 }
 
 /* A goal that was done before gets the time of its last change as its end, and is found by it; so does a row that an
  * older build writes. */
-static void version_4_becomes_9(void **state) {
+static void version_4_becomes_10(void **state) {
     (void)state;
     struct shop shop;
     char where[96];
@@ -399,12 +400,12 @@ static void version_4_becomes_9(void **state) {
                   shop.answer.views[i].ended_at == shop.answer.views[i].updated_at,
               "%u: %.*s", i, STR_ARG(shop.answer.views[i].title));
     shop_close(&shop);
-    proof_passed("store", "version_4_becomes_9 [sqlite]", "STORE-04 STORE-18");
+    proof_passed("store", "version_4_becomes_10 [sqlite]", "STORE-04 STORE-18");
 }
 
 /* A goal that needed a person before gets the time of its last change; a row that an older build writes gets the time
  * of that write, and a goal that is changed while it waits keeps its place. */
-static void version_5_becomes_9(void **state) {
+static void version_5_becomes_10(void **state) {
     (void)state;
     struct shop shop;
     char where[96];
@@ -431,7 +432,7 @@ static void version_5_becomes_9(void **state) {
         check(str_equal(shop.answer.views[i].title, str_of(TITLES[i])), "%u: %.*s", i,
               STR_ARG(shop.answer.views[i].title));
     shop_close(&shop);
-    proof_passed("store", "version_5_becomes_9 [sqlite]", "STORE-04 STORE-18");
+    proof_passed("store", "version_5_becomes_10 [sqlite]", "STORE-04 STORE-18");
 }
 
 /* ASSIGN-12: dispatches that an older build wrote are append-only as well. */
@@ -606,11 +607,11 @@ int main(void) {
     snprintf(path, sizeof path, "/tmp/overseer-migrate-%d.db", (int)getpid());
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(tables_are_as_declared),
-        cmocka_unit_test(version_1_becomes_9),
-        cmocka_unit_test(version_2_becomes_9),
-        cmocka_unit_test(version_3_becomes_9),
-        cmocka_unit_test(version_4_becomes_9),
-        cmocka_unit_test(version_5_becomes_9),
+        cmocka_unit_test(version_1_becomes_10),
+        cmocka_unit_test(version_2_becomes_10),
+        cmocka_unit_test(version_3_becomes_10),
+        cmocka_unit_test(version_4_becomes_10),
+        cmocka_unit_test(version_5_becomes_10),
         cmocka_unit_test(dispatches_stay),
         cmocka_unit_test(goals_of_version_1_are_whole),
         cmocka_unit_test(upgraded_equals_new),

@@ -186,7 +186,7 @@ static void the_fixture_becomes_a_store_of_today(void **state) {
     fixture_load();
     store_close(opened());
     char *words = store_in_words();
-    golden_check("store-9.from-1.postgres.txt", str_of(words));
+    golden_check("store-10.from-1.postgres.txt", str_of(words));
     free(words);
 }
 

@@ -232,6 +232,7 @@ union thing {
     struct account account;
     struct budget budget;
     struct host_access host_access;
+    struct task_batch task_batch;
     struct policy policy;
     struct update update;
     struct progress progress;
@@ -280,6 +281,7 @@ static const struct coding OF_PERMIT = {&PERMIT};
 static const struct coding OF_ACCOUNT = {&ACCOUNT};
 static const struct coding OF_BUDGET = {&BUDGET};
 static const struct coding OF_HOST_ACCESS = {&HOST_ACCESS};
+static const struct coding OF_TASK_BATCH = {&TASK_BATCH};
 static const struct coding OF_POLICY = {&POLICY};
 static const struct coding OF_UPDATE = {&UPDATE};
 static const struct coding OF_PROGRESS = {&PROGRESS};
@@ -318,6 +320,7 @@ static const struct coding *const CODINGS[] = {&OF_SIGNAL,
                                                &OF_ACCOUNT,
                                                &OF_BUDGET,
                                                &OF_HOST_ACCESS,
+                                               &OF_TASK_BATCH,
                                                &OF_POLICY,
                                                &OF_UPDATE,
                                                &OF_NOTICE,
@@ -624,6 +627,12 @@ static const struct golden {
                   .describe.command = STR("make"), .body = STR("\x01\x03\x01p"),
                   .describe.tags = STR("\x01\x03\x02\x01t"), .describe.priority = PRIORITY_URGENT,
                   .host = 7, .describe.repository = 1ull << 41)},
+    {"signal.goal.create", "every.batch", &OF_SIGNAL,
+     EVERY_SIGNAL(SIGNAL_GOAL_CREATE, .describe.title = STR("title"),
+                  .describe.command = STR("make"), .body = STR("\x01\x03\x01p"),
+                  .describe.tags = STR("\x01\x03\x02\x01t"), .describe.priority = PRIORITY_URGENT,
+                  .host = 7, .describe.repository = 1ull << 41, .describe.task = STR("\x01\x01"),
+                  .describe.batch = {1ull << 40, AT})},
     {"signal.goal.report", "full", &OF_SIGNAL,
      SIGNAL_SAMPLE(SIGNAL_GOAL_REPORT, .text = STR("half of it \xF0\x9F\x92\xA9"))},
     {"signal.goal.report", "minimal", &OF_SIGNAL, SIGNAL_MINIMAL(SIGNAL_GOAL_REPORT)},
@@ -756,6 +765,10 @@ static const struct golden {
                   .describe.repository = 77, .describe.title = STR("core"), .to = 1,
                   .reason = STR("it may be asked again"))},
     {"signal.host.denied", "minimal", &OF_SIGNAL, SIGNAL_MINIMAL(SIGNAL_HOST_DENIED)},
+    {"signal.batch.set", "every", &OF_SIGNAL,
+     EVERY_SIGNAL(SIGNAL_BATCH_SET, .body = STR("\x01\x02\x07"), .admission = 2, .to = 3,
+                  .reason = STR("it is late"))},
+    {"signal.batch.set", "minimal", &OF_SIGNAL, SIGNAL_MINIMAL(SIGNAL_BATCH_SET)},
     {"signal.clock.stepped", "every", &OF_SIGNAL,
      EVERY_SIGNAL(SIGNAL_CLOCK_STEPPED, .stepped = -3)},
     {"signal.clock.stepped", "minimal", &OF_SIGNAL, SIGNAL_MINIMAL(SIGNAL_CLOCK_STEPPED)},
@@ -1077,6 +1090,9 @@ static const struct golden {
     {"goal.hot", "every.number", &OF_HOT, HOT_SAMPLE(.repository = 1ull << 41, .kind.number = 7)},
     {"goal.hot", "every.subject", &OF_HOT,
      HOT_SAMPLE(.repository = 1ull << 41, .kind.number = 7, .kind.subject = "Fix login")},
+    {"goal.hot", "every.batch", &OF_HOT,
+     HOT_SAMPLE(.repository = 1ull << 41, .kind.number = 7, .kind.subject = "Fix login",
+                .kind.batch = {1ull << 40, AT})},
     {"evidence",
      "full",
      &OF_EVIDENCE,
@@ -1865,6 +1881,33 @@ static const struct golden {
                  .goal_cost = 9,
                  .goal_tokens = 10,
                  .goal_starts = 11}}},
+    {"permit",
+     "every.batch",
+     &OF_PERMIT,
+     {.permit = {.n = 1,
+                 .goal = GOAL_BYTES,
+                 .assignment = 2,
+                 .turn = 3,
+                 .state = PERMIT_GRANTED,
+                 .wants = PERMIT_DISRUPTIVE,
+                 .granted = PERMIT_BEGIN,
+                 .again = 1,
+                 .stopped = 1,
+                 .agent = "auto-1",
+                 .repository = UINT64_MAX,
+                 .score = 4,
+                 .asked_at = AT,
+                 .wanted_at = AT + 1,
+                 .granted_at = AT + 2,
+                 .reserved = 5,
+                 .tokens = 6,
+                 .settled_cost = 7,
+                 .settled_tokens = 8,
+                 .goal_cost = 9,
+                 .goal_tokens = 10,
+                 .goal_starts = 11,
+                 .batch = 1ull << 40,
+                 .batch_until = AT + 3}}},
     {"permit", "minimal", &OF_PERMIT, {.permit = {.n = 0}}},
     {"account",
      "every",
@@ -1901,6 +1944,18 @@ static const struct golden {
                       .tries = 9,
                       .at = AT}}},
     {"hostAccess", "minimal", &OF_HOST_ACCESS, {.host_access = {.n = 0}}},
+    {"taskBatch",
+     "every",
+     &OF_TASK_BATCH,
+     {.task_batch = {.n = 1,
+                     .name = "web/tonight",
+                     .most = 8,
+                     .until = AT,
+                     .held = 1,
+                     .ended = 1,
+                     .made_at = AT + 1,
+                     .key = 1ull << 40}}},
+    {"taskBatch", "minimal", &OF_TASK_BATCH, {.task_batch = {.n = 0}}},
 #define POLICY_SAMPLE(...) \
     { \
         .policy = { \
@@ -2372,8 +2427,8 @@ static void test_golden_covers_every_kind_and_every_field(void **state) {
 
 static void test_signals_refuse_what_is_none(void **state) {
     (void)state;
-    assert_int_equal(SIGNAL_KINDS, 0x2e); /* the first invalid kind */
-    static const char *const NO[] = {"",       "01",     "00",     "0100",     "0001",      "012e",
+    assert_int_equal(SIGNAL_KINDS, 0x2f); /* the first invalid kind */
+    static const char *const NO[] = {"",       "01",     "00",     "0100",     "0001",      "012f",
                                      "018001", "018000", "01ffff", "01012004", "0103240161"};
     for (size_t i = 0; i < count_of(NO); i++) {
         struct signal signal;
@@ -2611,6 +2666,28 @@ static void test_a_copied_signal_stands_by_itself(void **state) {
     assert_int_equal(signal_text_size(&bare), 0);
     signal_copy(&to, &bare, actor);
     assert_int_equal(signal_text_size(&to), 0);
+}
+
+/* A text that signal_copy() does not know would still point to the sender's memory. */
+static void fields_are_copied(const char *kind, const struct field *fields, size_t count) {
+    for (size_t i = 0; i < count; i++) {
+        struct signal from = {.kind = SIGNAL_GOAL_CREATE}, to;
+        char room[4];
+        if (fields[i].type != FIELD_TEXT && fields[i].type != FIELD_BYTES)
+            continue;
+        *(struct str *)((char *)&from + fields[i].offset) = STR("text");
+        check(signal_text_size(&from) == sizeof room, "%s %s has no size", kind, fields[i].name);
+        signal_copy(&to, &from, room);
+        check(((struct str *)((char *)&to + fields[i].offset))->at == room, "%s %s is not copied",
+              kind, fields[i].name);
+    }
+}
+
+static void test_a_copied_signal_has_all_its_texts(void **state) {
+    (void)state;
+    fields_are_copied("common", SIGNAL_COMMON.fields, SIGNAL_COMMON.count);
+    for (uint32_t kind = SIGNAL_NONE + 1; kind < SIGNAL_KINDS; kind++)
+        fields_are_copied(SIGNALS[kind].name, SIGNALS[kind].fields, SIGNALS[kind].count);
 }
 
 static void test_an_effect_has_one_id_for_ever(void **state) {
@@ -3291,6 +3368,7 @@ int main(void) {
         cmocka_unit_test(test_signals_end_at_their_limits),
         cmocka_unit_test(test_strange_bytes_never_do_harm),
         cmocka_unit_test(test_a_copied_signal_stands_by_itself),
+        cmocka_unit_test(test_a_copied_signal_has_all_its_texts),
         cmocka_unit_test(test_an_effect_has_one_id_for_ever),
         cmocka_unit_test(test_an_effect_of_no_kind_decodes_to_nothing),
         cmocka_unit_test(test_a_policy_is_named_by_its_hash),

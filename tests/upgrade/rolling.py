@@ -21,7 +21,7 @@ from world import (BUILD, OVERSEERD, STARTED, TOP, Broken, Daemon, folder_make, 
                    wait_until)
 
 TOMORROW = BUILD / "tests" / "upgrade" / "overseerd-tomorrow"
-TABLES, LEVEL = 9, 9  # of this build: the version of the tables, and the level of the messages between hosts
+TABLES, LEVEL = 10, 10  # of this build: the version of the tables, and the level of the messages between hosts
 HOSTS = 3
 LEASE = 2
 NAMES = {**HOT, 100: "tomorrow"}

@@ -12,7 +12,7 @@
 /* ---- the admission aggregate ---- */
 
 /* The first request creates the admission. */
-static bool admission_open(struct deciding *d) {
+bool admission_open(struct deciding *d) {
     struct goal *goal = &d->decision->goal;
     if (d->world->goal)
         return goal->kind.admission != 0;
@@ -383,6 +383,7 @@ void admission_go_on(struct deciding *d) {
     if (d->gone_on)
         return;
     accounts_due(d);
+    batches_due(d);
     if (admission_is_asked(&d->decision->live))
         view_go_on(view_make(d));
 }
@@ -419,6 +420,8 @@ static void permit_renew(struct permit *permit, const struct permit *asked, int6
     permit->goal_tokens = larger(permit->goal_tokens, asked->goal_tokens);
     permit->goal_starts = larger(permit->goal_starts, asked->goal_starts);
     permit->repository = asked->repository;
+    permit->batch = asked->batch;
+    permit->batch_until = asked->batch_until;
     memcpy(permit->agent, asked->agent, sizeof permit->agent);
     permit->score = larger(permit->score, asked->score);
     if (asked->wants != PERMIT_BEGIN) {
@@ -721,7 +724,7 @@ static int64_t account_next(const struct account *account) {
 
 int64_t admission_next(const struct live *live, const struct goal *goal,
                        const struct policy *policy, int64_t now) {
-    int64_t next = TIME_NEVER;
+    int64_t next = batches_next(live);
     for (uint32_t i = 0; i < live->accounts.count; i++)
         next =
             account_next(&live->accounts.at[i]) < next ? account_next(&live->accounts.at[i]) : next;

@@ -15,9 +15,12 @@ enum bound {
     BOUND_MODEL,
     BOUND_TEAM,
     BOUND_REPOSITORY,
-    BOUND_LIMIT,  /* the account is at its limit */
-    BOUND_PROBE,  /* another permit tries the account first */
-    BOUND_BUDGET, /* other permits have reserved the rest */
+    BOUND_BATCH,      /* its batch has as many at work as it may */
+    BOUND_BATCH_HELD, /* nothing more of its batch is started */
+    BOUND_BATCH_OVER, /* the time of its batch is over */
+    BOUND_LIMIT,      /* the account is at its limit */
+    BOUND_PROBE,      /* another permit tries the account first */
+    BOUND_BUDGET,     /* other permits have reserved the rest */
     BOUND_PACE,
     BOUND_OFF, /* no agents are given work at all */
     BOUND_SUSPENDED,
@@ -54,6 +57,7 @@ struct admission_view {
     uint32_t agents[NOBODY], accounts[NOBODY], models[NOBODY], teams[NOBODY]; /* granted permits */
     struct account *limits[NOBODY]; /* row of the agent's account */
     bool counts_goals;              /* some budget counts each goal separately */
+    struct sums batches;            /* granted permits of each */
     struct sums repositories, goal_spent[BUDGET_UNITS], goal_reserved[BUDGET_UNITS];
     struct use uses[LIMIT_POLICY_BUDGETS][NOBODY];
     uint16_t rows[LIMIT_POLICY_BUDGETS][NOBODY]; /* budget row of a use: index + 1; 0: none yet */
@@ -65,6 +69,20 @@ struct admission_view {
 static inline bool name_same(const char *a, const char *b) {
     return str_equal(str_of(a), str_of(b));
 }
+
+/* ---- admission.c ---- */
+
+bool admission_open(struct deciding *); /* false: it is no admission */
+
+/* ---- batch_bound.c ---- */
+
+enum bound batch_bound(const struct admission_view *view, const struct permit *permit);
+void batch_record(struct deciding *, enum record_type type, const struct task_batch *batch,
+                  const char *rule);
+struct str batch_words(const struct admission_view *view, const struct permit *permit,
+                       enum bound bound);
+void batches_due(struct deciding *);           /* ends those whose time is over */
+int64_t batches_next(const struct live *live); /* when the next one ends; TIME_NEVER */
 
 /* ---- admission_view.c ---- */
 

@@ -59,6 +59,8 @@ void view_grant(struct admission_view *view, const struct permit *permit) {
         view->models[view->model_of[place]]++;
         view->teams[view->team_of[place]]++;
     }
+    if (permit->batch)
+        sums_add(&view->batches, permit->batch, 1);
     if (permit->repository)
         sums_add(&view->repositories, permit->repository, 1);
     for (uint32_t unit = 0; unit < BUDGET_UNITS && view->counts_goals; unit++)
@@ -73,6 +75,7 @@ struct admission_view *view_make(struct deciding *d) {
     const struct permits *permits = &d->decision->live.permits;
     view->d = d;
     view->repositories = sums_make(permits->count + 1, d->out);
+    view->batches = sums_make(permits->count + 1, d->out);
     view->counts_goals = budgets_are_of_goals(d->policy);
     for (uint32_t unit = 0; unit < BUDGET_UNITS && view->counts_goals; unit++) {
         view->goal_spent[unit] = sums_make(permits->count + 1, d->out);
@@ -117,7 +120,7 @@ static enum bound caps_bound(const struct admission_view *view, const struct per
     if (permit->repository && policy->dispatch.most_per_repository > 0 &&
         sums_get(&view->repositories, permit->repository) >= policy->dispatch.most_per_repository)
         return BOUND_REPOSITORY;
-    return BOUND_NONE;
+    return batch_bound(view, permit);
 }
 
 /* All permits that use the account share its wait; after a guess, one of them tries the account first. */
@@ -212,6 +215,9 @@ struct str bound_words(const struct admission_view *view, const struct permit *p
             *ret_until = budget_since(window, view->d->signal->at) + window;
         return budget_words(view, budget, view->d->out);
     }
+    case BOUND_BATCH:
+    case BOUND_BATCH_HELD:
+    case BOUND_BATCH_OVER: return batch_words(view, permit, bound);
     case BOUND_PACE:
         *ret_until = pace_opens(&goal->pace, policy, view->d->signal->at);
         return STR("the supervisor does no more in a minute");

@@ -43,7 +43,9 @@ static struct permit permit_of(struct deciding *d, const struct assignment *assi
                             .repository = capped_repository(d),
                             .goal_cost = goal->spent.cost,
                             .goal_tokens = goal->spent.tokens,
-                            .goal_starts = goal->spent.starts};
+                            .goal_starts = goal->spent.starts,
+                            .batch = goal->kind.batch.key,
+                            .batch_until = goal->kind.batch.until};
     name_put(permit.agent, sizeof permit.agent, str_of(assignment->agent));
     return permit;
 }

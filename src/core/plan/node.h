@@ -15,6 +15,9 @@ void plan_edit(struct deciding *, uint32_t more);
 void node_touch(struct deciding *, const struct node *node);
 void plan_version_raise(struct deciding *, enum plan_reason why, struct evidence evidence);
 
+/* plan_apply.c: a goal that is created with a task: a plan of that one task, called what the goal is called. */
+void plan_of_task(struct deciding *);
+
 /* rollup.c: derives everything that follows from a node that moved or a plan that changed. */
 void plan_settle(struct deciding *);
 void task_finished(struct deciding *, const struct node *node);

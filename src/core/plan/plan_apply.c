@@ -291,6 +291,34 @@ void rule_approve(struct deciding *d) {
     }
 }
 
+/* ---- a goal that is one task ---- */
+
+void plan_of_task(struct deciding *d) {
+    struct plan_text asked = {0};
+    uint64_t number = d->world->level >= LEVEL_NAMES ? d->signal->number : 0;
+    if (!shape_decode_in(&PLAN_TEXT, d->signal->describe.task, d->out, &asked) ||
+        asked.rows.count != 1) {
+        decide_refuse_because(d, ERROR_INVALID_PLAN, STR("it is not exactly one task"));
+        return;
+    }
+    static const struct str DONE = {"its task is done", sizeof "its task is done" - 1};
+    struct plan_row *rows = arena_new(d->out, struct plan_row, 2);
+    rows[1] = *(const struct plan_row *)asked.rows.at;
+    unsigned long long n = number ? number : 1;
+    rows[0] = (struct plan_row){.id = arena_format(d->out, "P%llu", n),
+                                .tier = TIER_PHASE,
+                                .text = {.name = rows[1].text.name, .criteria = {&DONE, 1}}};
+    rows[1].id = arena_format(d->out, "T%llu", n);
+    rows[1].parent = rows[0].id;
+    rows[1].tier = TIER_TASK;
+    struct plan_text text = {{rows, 2}};
+    struct str why = plan_check(d, &text, false);
+    if (why.len > 0)
+        decide_refuse_because(d, ERROR_INVALID_PLAN, why);
+    else
+        plan_replace(d, &text, REASON_INITIAL_CREATE);
+}
+
 /* ---- adding one node ---- */
 
 /* S1.2.4 below T1.2, as the planner does it; if that does not fit, the tier's letter and the ordinal. */

@@ -115,6 +115,7 @@ struct signal signal_redact(const struct secret_rules *rules, const struct signa
     fields_redact(rules, SIGNAL_COMMON.fields, SIGNAL_COMMON.count, &clean, arena);
     fields_redact(rules, row->fields, row->count, &clean, arena);
     clean.body = encoded_redact(rules, body_shape(signal), signal->body, arena);
+    clean.describe.task = encoded_redact(rules, &PLAN_TEXT, signal->describe.task, arena);
     clean.describe.tags = encoded_redact(rules, &TAGS, signal->describe.tags, arena);
     return clean;
 }

@@ -118,6 +118,11 @@ bool postgres_from_8(struct pg_store *store) {
     return parts_make(store, PART_HOST_ACCESS, PART_HOST_ACCESS);
 }
 
+bool postgres_from_9(struct pg_store *store) {
+    arena_reset(&store->scratch);
+    return parts_make(store, PART_TASK_BATCH, PART_TASK_BATCH);
+}
+
 /* ---- from version 1 ---- */
 
 /* Builds of version 1 would continue to write rows without a check: their sessions are terminated here, and they cannot

@@ -173,6 +173,12 @@ int sqlite_from_8(struct sqlite_store *store) {
     return parts_make(store, PART_HOST_ACCESS, PART_HOST_ACCESS + 1);
 }
 
+/* ---- version 9 ---- */
+
+int sqlite_from_9(struct sqlite_store *store) {
+    return parts_make(store, PART_TASK_BATCH, PART_TASK_BATCH + 1);
+}
+
 /* ---- version 4 ---- */
 
 int sqlite_from_4(struct sqlite_store *store) {
