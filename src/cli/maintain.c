@@ -48,12 +48,6 @@ static bool is_agreed(struct typed *typed) {
     return false;
 }
 
-static void words_print(char *const *words) {
-    for (size_t i = 0; words[i]; i++)
-        printf("%s%s", i ? " " : "", words[i]);
-    printf("\n");
-}
-
 /* Prints the lines of its output as a JSON list. */
 static void output_json(const struct child *child, const char *verb, int status) {
     json_t *lines = json_array();
@@ -83,10 +77,8 @@ int maintain_run(struct typed *typed) {
                      "overseerd was not found beside overseer or in PATH.");
     if (!found || !words_make(typed, program, words))
         return trouble_tell(&typed->trouble, typed->as_json);
-    if (typed->dry_run) {
-        words_print(words);
-        return 0;
-    }
+    if (typed->dry_run)
+        return typed_would_run(typed, words);
     if (!is_agreed(typed))
         return trouble_tell(&typed->trouble, typed->as_json);
     struct child child = {.words = words,

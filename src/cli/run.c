@@ -405,7 +405,16 @@ static bool starting_make(struct starting *it) {
 }
 
 static int dry_tell(const struct starting *it) {
+    json_t *tasks = json_array();
     for (uint32_t i = 0; i < it->tasks.count; i++)
+        json_array_append_new(tasks, json_pack("{s:s}", "text", it->tasks.at[i]));
+    json_t *json = json_pack("{s:b, s:o}", "dryRun", 1, "would", tasks);
+    if (it->typed->as_json) {
+        json_dumpf(json, stdout, JSON_INDENT(2));
+        printf("\n");
+    }
+    json_decref(json);
+    for (uint32_t i = 0; i < it->tasks.count && !it->typed->as_json; i++)
         printf("%s\n", it->tasks.at[i]);
     fprintf(stderr, "Nothing was started.\n");
     return 0;

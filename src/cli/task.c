@@ -343,11 +343,28 @@ int release_run(struct typed *typed) {
     return typed_flag(typed, "same") ? alike_run(typed) : op_run(typed);
 }
 
-/* A done goal is reopened first. */
+/* Work that is done would be paid for once more. */
+static bool again_is_agreed(struct typed *typed, const struct task_meant *task) {
+    char question[320];
+    snprintf(question, sizeof question,
+             "\"%.200s\" is done. An agent would do it once more, at its cost. Start it again",
+             task->title);
+    if (typed->yes || (term_can_ask() && person_agrees(question)))
+        return true;
+    trouble_make(&typed->trouble, ERROR_CONFLICT, "\"%.200s\" is done: nothing was started.",
+                 task->title);
+    trouble_next(&typed->trouble,
+                 "To have it done once more: --yes. To ask for a change: overseer run");
+    return false;
+}
+
+/* A done goal is reopened first, if the person confirms it. */
 static bool reopened(struct typed *typed, const struct task_meant *task) {
     const char *reason = typed_text(typed, "reason");
     if (strcmp(task->state, "done") != 0 || typed->dry_run)
         return true;
+    if (!again_is_agreed(typed, task))
+        return false;
     json_t *result = typed_ask(typed, "goal.reopen",
                                json_pack("{s:s, s:s}", "goal", task->goal, "reason",
                                          reason ? reason : "to be done once more"));

@@ -399,3 +399,23 @@ const char *typed_text(const struct typed *typed, const char *name) {
 bool typed_flag(const struct typed *typed, const char *name) {
     return json_is_true(json_object_get(typed->params, name));
 }
+
+/* ---- --dry-run ---- */
+
+int typed_would(const struct typed *typed, const char *what) {
+    json_t *json = json_pack("{s:b, s:s}", "dryRun", 1, "would", what);
+    if (typed->as_json)
+        json_dumpf(json, stdout, JSON_INDENT(2));
+    printf("%s\n", typed->as_json ? "" : what);
+    json_decref(json);
+    return 0;
+}
+
+int typed_would_run(const struct typed *typed, char *const *words) {
+    char line[8192];
+    size_t used = 0;
+    line[0] = 0;
+    for (size_t i = 0; words[i] && used < sizeof line; i++)
+        used += (size_t)snprintf(line + used, sizeof line - used, "%s%s", i ? " " : "", words[i]);
+    return typed_would(typed, line);
+}

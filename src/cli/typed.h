@@ -30,6 +30,10 @@ void typed_free(struct typed *typed);
 const char *typed_text(const struct typed *typed, const char *name);
 bool typed_flag(const struct typed *typed, const char *name);
 
+/* With --dry-run: shows what would be done, as JSON with --json, and returns the exit status. */
+int typed_would(const struct typed *typed, const char *what);
+int typed_would_run(const struct typed *typed, char *const *words);
+
 /* The daemon's answer; NULL: typed->trouble says why. Takes ownership of the parameters. */
 static inline json_t *typed_ask(struct typed *typed, const char *method, json_t *params) {
     json_t *result = daemon_call(&typed->at, method, params, &typed->trouble);

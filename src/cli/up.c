@@ -179,12 +179,8 @@ int up_run(struct typed *typed) {
         return trouble_tell(&typed->trouble, typed->as_json);
     }
     words_make(typed, program, log, words);
-    if (typed->dry_run) {
-        for (size_t i = 0; words[i]; i++)
-            printf("%s%s", i ? " " : "", words[i]);
-        printf("\n");
-        return 0;
-    }
+    if (typed->dry_run)
+        return typed_would_run(typed, words);
     place_make(typed->at.folder);
     struct stat before;
     long from = stat(log, &before) == 0 ? (long)before.st_size : 0;
@@ -233,8 +229,9 @@ int down_run(struct typed *typed) {
         return trouble_tell(&typed->trouble, typed->as_json);
     }
     if (typed->dry_run) {
-        printf("SIGTERM to process %d\n", (int)registered.pid);
-        return 0;
+        char what[64];
+        snprintf(what, sizeof what, "SIGTERM to process %d", (int)registered.pid);
+        return typed_would(typed, what);
     }
     syscall(SYS_pidfd_send_signal, registered.pidfd, SIGTERM, NULL, 0);
     struct pollfd ended = {registered.pidfd, POLLIN, 0};

@@ -275,6 +275,22 @@ def test_run_wants_a_set_up(site):
     (site.repository / "night.md").write_text("# tonight\n\n- [ ] fix the login\n  see issue 12\n- [x] done\n1. port it\ntext\n")
     shown = site.well("overseer", "run", "-f", "night.md", "-j", "2", "--dry-run")
     expect(shown == "fix the login\nsee issue 12\nport it\n", shown)
+    shown = json.loads(site.well("overseer", "run", "-f", "night.md", "--dry-run", "--json"))
+    expect(shown == {"dryRun": True, "would": [{"text": "fix the login\nsee issue 12"}, {"text": "port it"}]}, shown)
+
+
+def test_dry_runs(site):
+    """With --dry-run and --json, each command that would change something prints JSON, and changes nothing."""
+    (site.repository / "dry.md").write_text("- [ ] one\n")
+    place = site.folder / "dry-place"
+    subprocess.run(["git", "init", "-q", "-b", "main", str(place)], check=True)
+    settings = site.folder / "dry.toml"
+    for words in (["up"], ["run", "one"], ["run", "-f", "dry.md"], ["backup", "dry.db"], ["stop"], ["goal", "create", "dry"], ["restore", "dry.db"],
+                  ["export", "--file", "dry.json"], ["init", "--folder", str(place), "--file", str(settings)]):
+        code, out, said = site.run("overseer", *words, "--dry-run", "--json")
+        expect(code == 0 and isinstance(json.loads(out), dict), f"{words}: {code} {out} {said}")
+    expect(not settings.exists() and not (site.repository / "dry.db").exists(), "something was written")
+    expect("dry" not in site.well("overseer", "goal", "list"), "something was created")
 
 
 PRETENDS = """[supervision]
@@ -321,7 +337,9 @@ def test_first_hour(site):
         expect(code == 0 and "overseer undo Q" in said, said)
         wait_until("it is done", lambda: json.loads(site.well("overseer", "goal", "show", goal, "--json", more=more))["state"] == "done", 30)
         refused(site, 4, "overseer", "tell", task, "too late", says="No agent works", more=more)
-        site.well("overseer", "retry", goal, "--reason", "once more", more=more)
+        refused(site, 4, "overseer", "retry", goal, "--reason", "once more", says="is done: nothing was started", more=more)
+        expect(json.loads(site.well("overseer", "goal", "show", goal, "--json", more=more))["state"] == "done", "a refused retry changes nothing")
+        site.well("overseer", "retry", goal, "--reason", "once more", "--yes", more=more)
     finally:
         site.run("overseer", "down", more=more)
 

@@ -183,8 +183,9 @@ static int adopt(struct typed *typed, const struct session *session) {
     snprintf(text, sizeof text,
              "Watch %s. Overseer did not start this session and never touches it.", session->name);
     if (typed->dry_run) {
-        printf("%s would be watched: %s\n", session->name, given ? given : title);
-        return 0;
+        char what[400];
+        snprintf(what, sizeof what, "watch %.150s: %.200s", session->name, given ? given : title);
+        return typed_would(typed, what);
     }
     if (!daemon_is_here(typed))
         return trouble_tell(&typed->trouble, typed->as_json);

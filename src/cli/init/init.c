@@ -523,16 +523,26 @@ static bool is_agreed(struct typed *typed, const struct init *init) {
            trouble_make(&typed->trouble, ERROR_INVALID, "Nothing was written.");
 }
 
+static int init_dry(struct typed *typed, struct init *init) {
+    char *content = NULL;
+    size_t size;
+    FILE *file = open_memstream(&content, &size);
+    if (*init->name)
+        repository_show(file, init);
+    else
+        content_write(file, init);
+    fclose(file);
+    content[size > 0 ? size - 1 : 0] = 0; /* typed_would() ends the line */
+    int status = typed_would(typed, content);
+    free(content);
+    return status;
+}
+
 static int init_do(struct typed *typed, struct init *init) {
     if (!folder_find(typed, init) || !command_settle(typed, init))
         return trouble_tell(&typed->trouble, typed->as_json);
-    if (typed->dry_run) {
-        if (*init->name)
-            repository_show(stdout, init);
-        else
-            content_write(stdout, init);
-        return 0;
-    }
+    if (typed->dry_run)
+        return init_dry(typed, init);
     return is_agreed(typed, init) && file_write(typed, init)
                ? init_tell(typed, init)
                : trouble_tell(&typed->trouble, typed->as_json);
