@@ -116,10 +116,14 @@ prove: tests
 trace:
 	@tools/trace
 
+# The Debian package, into build/deb.
+deb:
+	@packaging/make-deb
+
 install: all
 	@DESTDIR="$(DESTDIR)" meson install -C build --no-rebuild
 
 clean:
 	@rm -rf build
 
-.PHONY: all tests check check-long tsan store property story explore sim watchful e2e hold fault fuzz bench walks tidy cover recipes prove trace install clean
+.PHONY: all tests check check-long tsan store property story explore sim watchful e2e hold fault fuzz bench walks tidy cover recipes prove trace deb install clean
