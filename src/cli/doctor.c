@@ -4,6 +4,7 @@
 #include "cli/agent_list.h"
 #include "cli/child.h"
 #include "cli/command.h"
+#include "cli/logout.h"
 #include "cli/place.h"
 #include "cli/run.h"
 #include "cli/term.h"
@@ -34,6 +35,7 @@ struct finding {
 struct patient {
     struct typed *typed;
     json_t *health; /* the daemon's report about itself; NULL: no daemon answers */
+    pid_t pid;      /* the registered daemon; 0: none runs */
     char daemon[PATH_MAX];
     const char *folder;
     bool has_daemon_program;
@@ -309,8 +311,11 @@ static void check_daemon(const struct patient *patient, struct finding *f) {
         FOUND(f, BAD, "is the database there?", "it is running but cannot work: %s",
               trouble && *trouble ? trouble : "it has not joined the store");
     else if (version && strcmp(version, OVERSEER_VERSION) != 0)
-        FOUND(f, LOOK, "overseer down, then: overseer up", "the daemon is %s, this program is %s",
-              version, OVERSEER_VERSION);
+        FOUND(f, LOOK, service_restart_command(service_of_process(patient->pid)),
+              "the daemon is %s, this program is %s", version, OVERSEER_VERSION);
+    else if (patient->pid && program_was_replaced(patient->pid))
+        FOUND(f, LOOK, service_restart_command(service_of_process(patient->pid)),
+              "it still runs the program from before an upgrade; a restart does not stop agents");
     else
         FOUND(f, GOOD, "", "answers on %.200s", patient->typed->at.socket);
 }
@@ -385,6 +390,26 @@ static void check_registration(const struct patient *patient, struct finding *f)
               "daemon.json names a process that ended without removing it");
     else
         FOUND(f, patient->health ? LOOK : GOOD, "", "no daemon is registered here");
+}
+
+/* Does the daemon outlive a logout? It is asked for the daemon that runs; without one, for that of the user's service manager. */
+static void check_logout(const struct patient *patient, struct finding *f) {
+    enum service service = patient->pid ? service_of_process(patient->pid) : SERVICE_USER;
+    if (!logout_is_known())
+        FOUND(f, GOOD, "", "there is no systemd here: a logout does not end the daemon");
+    else if (service == SERVICE_SYSTEM || service == SERVICE_NONE)
+        FOUND(f, GOOD, "", "the daemon does not belong to a login, and goes on after logout");
+    else if (service == SERVICE_SESSION && !logout_ends_sessions())
+        FOUND(f, GOOD, "", "the daemon goes on after logout (KillUserProcesses=no)");
+    else if (service == SERVICE_SESSION)
+        FOUND(f, LOOK,
+              "loginctl enable-linger; overseer down; systemctl --user enable --now overseerd",
+              "the daemon and its agents end at logout: it was started in a login session");
+    else if (logout_lingers())
+        FOUND(f, GOOD, "", "your service manager and the daemon go on after logout (linger)");
+    else
+        FOUND(f, LOOK, "loginctl enable-linger",
+              "a daemon that `systemctl --user` runs ends at logout, and its agents with it");
 }
 
 /* ---- the machine ---- */
@@ -489,7 +514,7 @@ static const struct check {
     {"hooks", check_hooks},         {"tmux", check_tmux},
     {"postgresql", check_postgres}, {"replication", check_replication},
     {"sandbox", check_sandbox},     {"limits", check_limits},
-    {"files", check_files},
+    {"files", check_files},         {"logout", check_logout},
 };
 
 static void finding_print(const char *name, const struct finding *f) {
@@ -529,14 +554,10 @@ static enum health all_print(const struct patient *patient) {
 
 /* The daemon's own program tries the agents, with the environment of the running daemon. */
 static json_t *agents_tried(const struct patient *patient) {
-    char pid[24] = "0";
+    char pid[24];
     const char *config = typed_text(patient->typed, "config");
-    struct registered registered;
     struct trouble trouble;
-    if (registered_read(&patient->typed->at, &registered)) {
-        snprintf(pid, sizeof pid, "%d", (int)registered.pid);
-        close(registered.pidfd);
-    }
+    snprintf(pid, sizeof pid, "%d", (int)patient->pid);
     char *words[] = {(char *)(uintptr_t)patient->daemon, (char *)"--try-agents",    pid,
                      config ? (char *)"--config" : NULL, (char *)(uintptr_t)config, NULL};
     json_t *list = json_array();
@@ -557,6 +578,14 @@ static json_t *agents_tried(const struct patient *patient) {
     return list;
 }
 
+static pid_t daemon_registered(const struct typed *typed) {
+    struct registered registered;
+    if (!registered_read(&typed->at, &registered))
+        return 0;
+    close(registered.pidfd);
+    return registered.pid;
+}
+
 /* STORE-05: with the operator's consent, what can be read of a damaged store becomes a new store. */
 static int rebuild(struct typed *typed) {
     static char *words[] = {(char *)"admin", (char *)"rebuild"};
@@ -574,6 +603,7 @@ int doctor_run(struct typed *typed) {
     patient.has_daemon_program = program_find("overseerd", patient.daemon);
     patient.folder = typed->at.folder;
     patient.agents = agents_declared(typed);
+    patient.pid = daemon_registered(typed);
     char *text = daemon_get(&typed->at, "/healthz", &status, &typed->trouble);
     patient.health = text ? json_loads(text, 0, NULL) : NULL;
     free(text);
