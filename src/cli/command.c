@@ -181,7 +181,7 @@ static const struct field FORGET[] = {
 static const struct field STORE[] = {
     TEXT("store", "the store: sqlite:PATH, or postgresql://…"),
 };
-static const char *const SHELL[] = {"bash", "zsh", "fish", "goals"};
+static const char *const SHELL[] = {"bash", "zsh", "fish", "goals", "questions"};
 static const struct names SHELLS = NAMES_OF(SHELL);
 static const struct field COMPLETION[] = {
     {"shell", FIELD_ENUM, 0, 0, 0, FIELD_REQUIRED, &SHELLS, "bash, zsh or fish", 0, NULL},
@@ -632,8 +632,43 @@ const char *command_summary(const struct command *command) {
     return command->summary ? command->summary : command->op->summary;
 }
 
+enum { HELP_TEXT = 4096 };
+
+/* Appends text[0, length) to a text that ends within `size`. */
+static size_t text_append(char *to, size_t size, size_t used, const char *text, size_t length) {
+    if (used + length >= size)
+        length = size - used - 1;
+    memcpy(to + used, text, length);
+    to[used + length] = 0;
+    return used + length;
+}
+
+/* The next place where a text names the command itself, not one whose name only begins so. */
+static const char *command_mentioned(const char *text, const char *of) {
+    for (const char *at = strstr(text, of); at; at = strstr(at + 1, of))
+        if (!isalnum((unsigned char)at[strlen(of)]))
+            return at;
+    return NULL;
+}
+
+/* A command that is another name of an operation (logs: work.log) has its help, with examples under its own name. */
 const char *command_help(const struct command *command) {
-    return command->help ? command->help : command->op->help;
+    static char text[HELP_TEXT];
+    char of[64], own[64];
+    if (command->help || !command->op->help)
+        return command->help ? command->help : "";
+    snprintf(of, sizeof of, "overseer %.50s", command->op->name);
+    snprintf(own, sizeof own, "overseer %.50s", command->words);
+    for (char *dot = strchr(of, '.'); dot; dot = strchr(dot, '.'))
+        *dot = ' ';
+    size_t used = 0;
+    const char *at = command->op->help;
+    for (const char *found; (found = command_mentioned(at, of)); at = found + strlen(of)) {
+        used = text_append(text, sizeof text, used, at, (size_t)(found - at));
+        used = text_append(text, sizeof text, used, own, strlen(own));
+    }
+    text_append(text, sizeof text, used, at, strlen(at));
+    return text;
 }
 
 const char *flag_shown(const struct field *flag, char text[FLAG_NAME]) {

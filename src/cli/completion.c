@@ -4,6 +4,7 @@
 #include "cli/help.h"
 #include "cli/print/print.h"
 
+#include <ctype.h>
 #include <string.h>
 
 /* ---- building blocks ---- */
@@ -48,21 +49,32 @@ static bool is_goal(const struct field *flag) {
     return strcmp(flag->name, "goal") == 0 || strcmp(flag->name, "of") == 0;
 }
 
-/* Can completion offer values for this flag? */
-static bool has_values(const struct field *flag) {
-    return flag->type == FIELD_ENUM || is_goal(flag);
+/* A question: named by itself, Q7.1, or by its task, T7. */
+static bool is_question(const struct field *flag) {
+    return strcmp(flag->name, "question") == 0;
 }
 
-static void value_print(const struct field *flag, const char *goals) {
+/* Can completion offer values for this flag? */
+static bool has_values(const struct field *flag) {
+    return flag->type == FIELD_ENUM || is_goal(flag) || is_question(flag);
+}
+
+/* `before` is how the shell begins to insert what a command prints: "$" or nothing. */
+static void value_print(const struct field *flag, const char *before) {
     if (flag->type == FIELD_ENUM)
         values_print(flag);
     else
-        printf("%s", goals);
+        printf("%s(overseer completion %s 2>/dev/null)", before,
+               is_question(flag) ? "questions" : "goals");
+}
+
+/* T7 T8: such a command takes several names, if it takes nothing else. */
+static bool takes_several(const struct command *command) {
+    const struct field *first = command_flag(command, 0);
+    return command_positional(command) == 1 && (is_goal(first) || is_question(first));
 }
 
 /* ---- bash and zsh: three cases, distinguished by what was typed ---- */
-
-static const char GOALS[] = "$(overseer completion goals 2>/dev/null)";
 
 /* The possible values of the flag before the cursor. */
 static void value_cases(void) {
@@ -74,7 +86,7 @@ static void value_cases(void) {
             if (!has_values(flag))
                 continue;
             printf("    '%s --%s') offer=\"", command->words, flag_shown(flag, name));
-            value_print(flag, GOALS);
+            value_print(flag, "$");
             printf("\" ;;\n");
         }
     }
@@ -90,8 +102,9 @@ static void command_cases(void) {
         const struct field *first =
             command_positional(command) > 0 ? command_flag(command, 0) : NULL;
         if (first && has_values(first)) {
-            printf("; [ \"$count\" = %d ] && offer=\"", strchr(command->words, ' ') ? 2 : 1);
-            value_print(first, GOALS);
+            printf("; [ \"$count\" -%s %d ] && offer=\"", takes_several(command) ? "ge" : "eq",
+                   strchr(command->words, ' ') ? 2 : 1);
+            value_print(first, "$");
             printf("\"");
         }
         printf(" ;;\n");
@@ -182,7 +195,7 @@ static void fish_flag(const struct command *command, const struct field *flag) {
            flag_shown(flag, name), flag->type == FIELD_FLAG ? "" : " -r");
     if (has_values(flag)) {
         printf(" -f -a '");
-        value_print(flag, "(overseer completion goals 2>/dev/null)");
+        value_print(flag, "");
         printf("'");
     }
     printf(" -d ");
@@ -199,8 +212,9 @@ static void fish_command(const struct command *command) {
         if (i >= command_positional(command))
             fish_flag(command, command_flag(command, i));
         else if (i == 0 && has_values(command_flag(command, 0))) {
-            printf("complete -c overseer -n '__overseer_typed %s' -a '", command->words);
-            value_print(command_flag(command, 0), "(overseer completion goals 2>/dev/null)");
+            printf("complete -c overseer -n '__overseer_%s %s' -a '",
+                   takes_several(command) ? "begins" : "typed", command->words);
+            value_print(command_flag(command, 0), "");
             printf("'\n");
         }
 }
@@ -248,14 +262,30 @@ static int goals_print(struct typed *typed) {
     return result ? 0 : typed->trouble.exit;
 }
 
+/* Q7.1 is a question of T7, and T7 names it as long as it has no other. */
+static int questions_print(struct typed *typed) {
+    json_t *result = typed_ask(typed, "inbox.list", json_object());
+    size_t i;
+    json_t *item;
+    json_array_foreach(json_object_get(result, "items"), i, item) {
+        const char *name = text_of(item, "questionId");
+        printf("%s\n", name);
+        if (name[0] == 'Q' && isdigit((unsigned char)name[1]))
+            printf("T%.*s\n", (int)strcspn(name + 1, "."), name + 1);
+    }
+    json_decref(result);
+    return result ? 0 : typed->trouble.exit;
+}
+
 int completion_run(struct typed *typed) {
     const char *shell = typed_text(typed, "shell");
     if (!shell) {
         trouble_make(&typed->trouble, ERROR_INVALID, "Which shell: bash, zsh or fish?");
         return trouble_tell(&typed->trouble, typed->as_json);
     }
-    return strcmp(shell, "bash") == 0   ? bash_print()
-           : strcmp(shell, "zsh") == 0  ? zsh_print()
-           : strcmp(shell, "fish") == 0 ? fish_print()
-                                        : goals_print(typed);
+    return strcmp(shell, "bash") == 0    ? bash_print()
+           : strcmp(shell, "zsh") == 0   ? zsh_print()
+           : strcmp(shell, "fish") == 0  ? fish_print()
+           : strcmp(shell, "goals") == 0 ? goals_print(typed)
+                                         : questions_print(typed);
 }

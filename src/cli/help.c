@@ -140,14 +140,16 @@ const char *flag_value_shown(const struct field *flag, bool positional, char tex
     return text;
 }
 
-static void flag_print(const struct field *flag, bool positional) {
-    char name[FLAG_NAME], value[VALUE_TEXT], shown[FLAG_NAME + VALUE_TEXT + 4], text[512];
+static void flag_print(const struct command *command, const struct field *flag, bool positional) {
+    char name[FLAG_NAME], value[VALUE_TEXT], shown[FLAG_NAME + VALUE_TEXT + 8], text[512];
+    const char *brief = flag_short(command, flag->name);
     flag_value_shown(flag, positional, value);
     flag_shown(flag, name);
     if (positional)
         snprintf(shown, sizeof shown, "%s", value);
     else
-        snprintf(shown, sizeof shown, "--%s%s%s", name, *value ? " " : "", value);
+        snprintf(shown, sizeof shown, "%s%s--%s%s%s", brief ? brief : "", brief ? ", " : "", name,
+                 *value ? " " : "", value);
     snprintf(text, sizeof text, "%s%s%s", flag->text ? flag->text : "",
              flag->flags & FIELD_REQUIRED ? " (required)" : "",
              flag->type == FIELD_TEXTS ? " (may be repeated)" : "");
@@ -161,7 +163,7 @@ static void flag_print(const struct field *flag, bool positional) {
 
 static void flags_print(const struct field *flags, size_t count) {
     for (size_t i = 0; i < count; i++)
-        flag_print(&flags[i], false);
+        flag_print(NULL, &flags[i], false);
 }
 
 /* Examples stay on one line, so that they can be copied. */
@@ -194,7 +196,7 @@ void help_command(const struct command *command) {
     if (command_flag(command, 0))
         printf("\n");
     for (size_t i = 0; command_flag(command, i); i++)
-        flag_print(command_flag(command, i), i < positional);
+        flag_print(command, command_flag(command, i), i < positional);
     printf("\n");
     help_text(command_help(command));
 }

@@ -243,6 +243,14 @@ static const char *flag_spelled(const struct command *command, const char *word)
     return strncmp(word, "--", 2) == 0 && word[2] ? word + 2 : NULL;
 }
 
+const char *flag_short(const struct command *command, const char *name) {
+    for (size_t i = 0; i < count_of(SHORT); i++)
+        if (strcmp(SHORT[i].flag, name) == 0 &&
+            (command ? flag_named(command, name) != NULL : global_find(name) != NULL))
+            return SHORT[i].word;
+    return NULL;
+}
+
 /* ---- words ---- */
 
 /* A goal, task or question that exists; the task of `run` is a text. */

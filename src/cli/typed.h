@@ -26,6 +26,9 @@ bool typed_read(struct typed *typed, int count, char *const *words);
 bool typed_load(struct typed *typed);
 void typed_free(struct typed *typed);
 
+/* "-f" of --file; NULL: the flag has none. `command` is NULL for a flag of every command. */
+const char *flag_short(const struct command *command, const char *name);
+
 /* The value of a parameter; NULL or false: it was not given. */
 const char *typed_text(const struct typed *typed, const char *name);
 bool typed_flag(const struct typed *typed, const char *name);

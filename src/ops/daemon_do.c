@@ -41,7 +41,7 @@ const struct op OP_TICK_WAKE = {
     .name = "tick.wake",
     .also = "wake",
     .summary = "Ask the daemon to process everything that is due now, without waiting for it.",
-    .help = "For external timers and hooks.\nExample: overseer tick wake",
+    .help = "For external timers and hooks.\nExample: overseer wake",
     .kind = OP_LOCAL,
     .may = MAY_MANAGE,
     OP_MEMBERS(DONE),

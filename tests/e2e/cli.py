@@ -639,6 +639,16 @@ def test_lost_answer(site):
     expect(code == 7 and len(daemon.heard) == 1, f"{code}: {daemon.heard}")
 
 
+def test_help(site):
+    """U17: help shows the letters of flags, and an example of a command begins with that command."""
+    text = site.well("overseer", "help", "run")
+    expect("-f, --file FILE" in text and "-j, --jobs N" in text and "-f, --follow" in site.well("overseer", "help", "logs"), text)
+    for command in site.json("overseer", "help")["commands"]:
+        examples = [line for line in command["help"].splitlines() if line.startswith("Example: ")]
+        own = [line for line in examples if f"overseer {command['words']}" in line]
+        expect(own or not examples or command["words"] == "daemon stop", f"{command['words']}: {examples}")
+
+
 # ---- shell completion ----
 
 BASH = """source <(overseer completion bash)
@@ -651,11 +661,17 @@ try() { words=("$@"); CURRENT=$#; _overseer; }
 OFFERED = ((["overseer", ""], "status"), (["overseer", "goal", ""], "create"), (["overseer", "goal", "list", "--"], "--state"),
            (["overseer", "goal", "list", "--state", ""], "needs-you"), (["overseer", "goal", "show", ""], ID),
            (["overseer", "completion", ""], "fish"))
+# Of a goal with a name and a question; {0} is its number. A second name follows the first, a text does not.
+NAMED = ((["overseer", "goal", "show", ""], "T{0}"), (["overseer", "logs", "T{0}", ""], "T{0}"), (["overseer", "answer", ""], "Q{0}.0"),
+         (["overseer", "land", ""], "T{0}"), (["overseer", "land", "T{0}", ""], "Q{0}.0"))
 
 
 def test_completion(site):
     """The real shells source the scripts and then offer the right words."""
-    for words, meant in OFFERED:
+    name = site.json("overseer", "goal", "create", "to be completed")["name"]
+    site.well("overseer", "question", "ask", name, "Which?", "--kind", "alert")
+    named = [([word.format(name[1:]) for word in words], meant.format(name[1:])) for words, meant in NAMED]
+    for words, meant in (*OFFERED, *named):
         typed = " ".join(f"'{word}'" for word in words)
         out = site.well("bash", "-c", f"{BASH}try {typed}")
         expect(meant in out.split(), f"bash {words}: {out}")
@@ -665,6 +681,7 @@ def test_completion(site):
         if shutil.which("fish"):
             out = site.well("fish", "-c", f"overseer completion fish | source; complete -C '{' '.join(words)}'")
             expect(meant in out.split(), f"fish {words}: {out}")
+    expect("T" + name[1:] not in site.well("bash", "-c", f"{BASH}try overseer tell {name} ''").split(), "a name is offered where a text belongs")
     for shell in ("zsh", "fish"):
         if not shutil.which(shell):
             print(f"cli: {shell} is not installed: its completion was not tried")

@@ -85,6 +85,7 @@ BEFORE = {
     "overseer work unblock": "overseer work block S1.1.1 --reason waiting",
     "overseer work follow": "overseer work override S1.1.1 --status done --reason x",
     "overseer resume": "overseer stop --yes",
+    "overseer logs": staffed, "overseer diff": staffed,
     "overseer backup": "rm -f overnight.db",
     "overseer init": "rm -f ~/config/overseer/overseer.toml",
     "overseer tell": seventh, "overseer attach": seventh, "overseer land": seventh,

@@ -33,7 +33,8 @@ static void help_text(const char *help) {
     }
 }
 
-static void flag_man(const struct field *flag, bool positional) {
+static void flag_man(const struct command *command, const struct field *flag, bool positional) {
+    const char *brief = flag_short(command, flag->name);
     char name[FLAG_NAME], value[VALUE_TEXT];
     flag_shown(flag, name);
     flag_value_shown(flag, positional, value);
@@ -41,6 +42,8 @@ static void flag_man(const struct field *flag, bool positional) {
     if (positional)
         printf(".I ");
     else {
+        if (brief)
+            printf("\\fB\\%s\\fR, ", brief);
         printf("\\fB\\-\\-");
         man_text(name);
         printf("\\fR%s\\fI", *value ? " " : "");
@@ -65,7 +68,7 @@ static void command_man(const struct command *command) {
     man_text(command_summary(command));
     printf("\n");
     for (size_t i = 0; command_flag(command, i); i++)
-        flag_man(command_flag(command, i), i < positional);
+        flag_man(command, command_flag(command, i), i < positional);
     help_text(command_help(command));
 }
 
@@ -141,7 +144,7 @@ static void nouns_man(void) {
                *noun_at(i)->summary ? noun_at(i)->summary : noun_at(i)->name);
     printf(".SH OPTIONS\nEvery command has these.\n");
     for (size_t i = 0; i < GLOBAL_COUNT; i++)
-        flag_man(&GLOBALS[i], false);
+        flag_man(NULL, &GLOBALS[i], false);
 }
 
 int man_print(const char *noun) {
