@@ -58,6 +58,7 @@ struct story {
     bool always_crashing;
     struct policy_agent agents[LIMIT_POLICY_AGENTS]; /* of the story's policy */
     struct policy_budget budgets[16];
+    struct policy_account accounts[LIMIT_ACCOUNTS];
     struct policy_channel channels[LIMIT_CHANNELS];
     uint64_t acts_before;         /* acts on agents and messages to people before this line */
     int64_t until;                /* when an agent promised to report again */

@@ -328,7 +328,7 @@ static void s_old_dies(struct story *story, char **args) {
         shows(story, player, (struct pretend_event){.event = AGENT_EXITED, .exit = 137});
 }
 /* H7: the host has frozen the run, without asking for permission. */
-static void braked(struct story *story, struct player *player) {
+static void braked_for(struct story *story, struct player *player, enum braking braking) {
     struct fleet *fleet = story->fleet;
     if (!player)
         return;
@@ -340,7 +340,21 @@ static void braked(struct story *story, struct player *player) {
     signal.sender.actor = STR("overseer");
     signal.reason = STR("the disk is nearly full");
     signal.text = STR("Free space, then let it go on.");
+    signal.to = braking;
+    signal.until = braking == BRAKING_DISK ? 0 : fleet->clock + MINUTES(60);
     fleet_tell(fleet, &signal);
+}
+static void braked(struct story *story, struct player *player) {
+    braked_for(story, player, BRAKING_DISK);
+}
+static void s_overage_frozen(struct story *story, char **args) {
+    braked_for(story, player_of(story, args[0], 0), BRAKING_OVERAGE);
+}
+static void s_overage_over(struct story *story, char **args) {
+    braked_for(story, player_of(story, args[0], 0), BRAKING_OVERAGE_OVER);
+}
+static void s_overage_ends(struct story *story, char **args) {
+    braked_for(story, player_of(story, args[0], 0), BRAKING_OVERAGE_ENDS);
 }
 static void s_braked(struct story *story, char **args) {
     braked(story, player_of(story, args[0], 0));
@@ -705,6 +719,9 @@ static const struct sentence_row ROWS[] = {
     {"the run of $ before dies", s_old_dies, SENTENCE_HAPPENS},
     {"the host freezes $", s_braked, SENTENCE_HAPPENS},
     {"the host freezes the run of $ before", s_old_braked, SENTENCE_HAPPENS},
+    {"the host freezes $ for paid usage", s_overage_frozen, SENTENCE_HAPPENS},
+    {"the host lets $ go on after paid usage", s_overage_over, SENTENCE_HAPPENS},
+    {"the host ends $ for paid usage", s_overage_ends, SENTENCE_HAPPENS},
     {"$ replies $", s_replies, SENTENCE_HAPPENS},
     {"$ replies unasked $", s_replies_unasked, SENTENCE_HAPPENS},
     {"another sender writes to $ $", s_other_replies, SENTENCE_HAPPENS},

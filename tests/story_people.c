@@ -365,6 +365,36 @@ static void s_admission_released(struct story *story, char **args) {
     fleet_tell(fleet, &signal);
 }
 
+/* What a program of host 1 reports about its account. */
+static void account_reports(struct story *story, struct quota quota) {
+    struct fleet *fleet = story->fleet;
+    struct signal signal = {
+        .kind = SIGNAL_ACCOUNT_SEEN,
+        .goal = admission_id(1),
+        .source = id_derive(STR("story quota"), arena_format(&story->arena, "%u", story->words++)),
+        .at = fleet->clock,
+        .once.keyed = 1,
+        .sender.by = WHO_OVERSEER,
+        .sender.actor = STR("overseer"),
+        .admission = 1,
+        .body = shape_encode(&QUOTA, &quota, &story->arena)};
+    fleet_tell(fleet, &signal);
+}
+static void s_quota(struct story *story, char **args) {
+    struct quota quota = {.overage = OVERAGE_NO};
+    name_put(quota.account, sizeof quota.account, str_of(args[0]));
+    name_put(quota.windows[0].kind, sizeof quota.windows[0].kind, str_of(args[1]));
+    quota.windows[0].used = number_of(story, args[2]) * 100 + 1;
+    quota.windows[0].resets_at = story->fleet->clock + duration_of(story, args[3]);
+    account_reports(story, quota);
+}
+static void s_paid(struct story *story, char **args) {
+    struct quota quota = {.overage = OVERAGE_YES, .in_flight = 1};
+    name_put(quota.account, sizeof quota.account, str_of(args[0]));
+    quota.overage_until = story->fleet->clock + duration_of(story, args[1]);
+    account_reports(story, quota);
+}
+
 static void lane_hold(struct story *story, const char *host, bool hold) {
     struct fleet *fleet = story->fleet;
     uint32_t number = number_of(story, host);
@@ -404,6 +434,8 @@ static const struct sentence_row ROWS[] = {
     {"channels fail", s_channels_fail, SENTENCE_HAPPENS},
     {"channels work", s_channels_work, SENTENCE_HAPPENS},
     {"the desk of host $ is released", s_admission_released, SENTENCE_HAPPENS},
+    {"the account $ reports its $ window at $ percent for $", s_quota, SENTENCE_HAPPENS},
+    {"the account $ reports paid usage for $", s_paid, SENTENCE_HAPPENS},
     {"the lane of host $ is held", s_lane_held, SENTENCE_HAPPENS},
     {"the lane of host $ goes on", s_lane_released, SENTENCE_HAPPENS},
     {"expect question $ $", e_question, SENTENCE_LOOKS},

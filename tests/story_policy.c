@@ -163,6 +163,23 @@ static void budget_read(struct story *story, char **words, int count) {
     policy_apply(story, policy);
 }
 
+/* "account acme mark 80", "account acme extra 1" */
+static void account_read(struct story *story, char **words, int count) {
+    struct policy policy = story->fleet->policy;
+    bool extra = count == 3 && strcmp(words[1], "extra") == 0;
+    if (count != 3 || (!extra && strcmp(words[1], "mark") != 0) ||
+        policy.spending.account_count == LIMIT_ACCOUNTS) {
+        fails(story, "account NAME mark|extra NUMBER");
+        return;
+    }
+    struct policy_account *account = &story->accounts[policy.spending.account_count++];
+    *account = (struct policy_account){.mark = extra ? 0 : number_of(story, words[2]),
+                                       .extra = extra && number_of(story, words[2])};
+    name_set(account->name, sizeof account->name, words[0]);
+    policy.spending.accounts = story->accounts;
+    policy_apply(story, policy);
+}
+
 /* "channels desk desktop, tracker github from web" */
 static void channels_read(struct story *story, char **words, int count) {
     struct policy policy = story->fleet->policy;
@@ -188,6 +205,7 @@ bool policy_clause(struct story *story, char **words, int count) {
     } ROWS[] = {{"policy", policy_read},
                 {"agents", agents_read},
                 {"budget", budget_read},
+                {"account", account_read},
                 {"channels", channels_read}};
     bool happens = count == 2 && (strcmp(words[1], "fail") == 0 || strcmp(words[1], "work") == 0);
     for (size_t i = 0; i < count_of(ROWS); i++)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Twenty-five bugs that a build can plant on purpose (-DPLANTED=…), to show that the explorer and the simulator find
+/* Twenty-nine bugs that a build can plant on purpose (-DPLANTED=…), to show that the explorer and the simulator find
  * them. Ordinary builds plant none. */
 #pragma once
 
@@ -36,6 +36,11 @@
 #define PLANTED_LANE_FOR_ALL 23      /* the work of every repository waits in one lane */
 #define PLANTED_NUMBER_TWICE 24      /* P15: two goals get the same number for their names */
 #define PLANTED_NUMBERS_FORGOTTEN 25 /* P15: after a restore, numbers are given again */
+
+#define PLANTED_MARK_FORGOTTEN 26  /* a permit is granted whatever is used of a window */
+#define PLANTED_MARK_STRICT 27     /* a window exactly at the mark does not count */
+#define PLANTED_OVERAGE_GOES_ON 28 /* permits are granted while paid usage waits for an answer */
+#define PLANTED_RESET_UNNOTICED 29 /* a window's reset wakes nothing */
 
 #ifndef PLANTED
 #define PLANTED PLANTED_NONE

@@ -42,6 +42,7 @@ static const struct noun NOUNS[] = {
     {"question", GROUP_MORE, "questions to people, in full"},
     {"request", GROUP_MORE, "requests of agents to the agent that assigned their work"},
     {"mail", GROUP_MORE, "messages between agents and people that work on one goal"},
+    {"account", GROUP_MORE, "accounts of agents: logins, quota windows, paid usage"},
     {"budget", GROUP_MORE, "budgets and spending"},
     {"config", GROUP_MORE, "settings, and checks of a settings file"},
     {"token", GROUP_MORE, "access tokens and their roles"},
@@ -100,6 +101,14 @@ static const struct field BEGIN[] = {
     TEXT("repo", "the repository to work in; without it: the one of the current folder"),
     TEXT("until", "no task of the file starts after this time, such as 07:00"),
     TEXT("batch", "name of the batch; default: the name of the file"),
+    TEXT("quota",
+         "no task begins while a quota window of its account is used up to this mark, such as 80%"),
+};
+static const struct field ACCOUNT_ADD[] = {
+    FLAG("name", FIELD_TEXT, FIELD_REQUIRED, "the name of the account"),
+    FLAG("agent", FIELD_TEXT, FIELD_REQUIRED, "the agent of the settings that uses it"),
+    SWITCH("token-stdin", "read a long-lived token from standard input instead"),
+    TEXT("file", "the settings; default: the file that the daemon reads"),
 };
 static const struct field ADOPT[] = {
     TEXT(
@@ -137,6 +146,7 @@ static const struct field CHECK[] = {
 };
 static const struct field DOCTOR[] = {
     SWITCH("rebuild", "make a new store from the readable parts of a damaged one"),
+    SWITCH("live", "have one agent of each account work for one turn, after asking"),
     TEXT("store", "the store: sqlite:PATH, or postgresql://…"),
     TEXT("config", "a settings file"),
 };
@@ -295,6 +305,15 @@ static const struct command LOCAL[] = {
     {.words = "replay", .group = GROUP_MORE, .of = "replay.run"},
     {.words = "what-if", .group = GROUP_MORE, .of = "replay.compare"},
     {.words = "tick", .group = GROUP_MORE, .of = "tick.run", FLAGS(TICK)},
+    {.words = "account add",
+     .group = GROUP_MORE,
+     .summary = "Make a login of Overseer's own for an agent: its runs get no copy of yours.",
+     .help =
+         "For Claude Code it runs `claude setup-token`, for Codex `codex login`, each with a HOME of its own in the state folder; with --token-stdin it takes a token or an API key. The lines for the settings are shown and added when you agree; what you wrote there is never rewritten.\n"
+         "Example: overseer account add work --agent claude --token-stdin <token.txt --dry-run",
+     FLAGS(ACCOUNT_ADD),
+     .positional = 1,
+     .run = account_add_run},
     {.words = "config check",
      .group = GROUP_MORE,
      .summary = "Check a settings file: report every mistake with its line and column.",
@@ -336,6 +355,7 @@ static const struct command LOCAL[] = {
      .help =
          "Each line is good, bad, or a warning, and says what to do. Exit status 1: something is bad.\n"
          "Example: overseer doctor\n"
+         "Example: overseer doctor --live --dry-run\n"
          "Example: overseer doctor --rebuild --yes",
      FLAGS(DOCTOR),
      .run = doctor_run},

@@ -63,13 +63,15 @@ enum { FLAG_NAME = 64 };
 const char *flag_shown(const struct field *flag, char text[FLAG_NAME]);
 
 /* ---- functions that run the commands ---- */
-int op_run(struct typed *typed);         /* act.c */
-int maintain_run(struct typed *typed);   /* maintain.c */
-int help_run(struct typed *typed);       /* help.c */
-int completion_run(struct typed *typed); /* completion.c */
-int demo_run(struct typed *typed);       /* demo.c */
-int run_run(struct typed *typed);        /* run.c */
-int diff_run(struct typed *typed);       /* task.c, as are those that follow */
+int op_run(struct typed *typed);          /* act.c */
+int maintain_run(struct typed *typed);    /* maintain.c */
+int help_run(struct typed *typed);        /* help.c */
+int completion_run(struct typed *typed);  /* completion.c */
+int demo_run(struct typed *typed);        /* demo.c */
+int account_add_run(struct typed *typed); /* account.c */
+int live_run(struct typed *typed);        /* live.c */
+int run_run(struct typed *typed);         /* run.c */
+int diff_run(struct typed *typed);        /* task.c, as are those that follow */
 int logs_run(struct typed *typed);
 int attach_run(struct typed *typed);
 int tell_run(struct typed *typed);

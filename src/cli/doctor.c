@@ -600,6 +600,8 @@ int doctor_run(struct typed *typed) {
     struct patient patient = {.typed = typed};
     if (typed_flag(typed, "rebuild"))
         return rebuild(typed);
+    if (typed_flag(typed, "live"))
+        return live_run(typed);
     patient.has_daemon_program = program_find("overseerd", patient.daemon);
     patient.folder = typed->at.folder;
     patient.agents = agents_declared(typed);

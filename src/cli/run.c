@@ -4,7 +4,9 @@
 #include "base/memory.h"
 #include "cli/command.h"
 #include "cli/init/init.h"
+#include "cli/print/print.h"
 #include "cli/task.h"
+#include "cli/term.h"
 
 #include <ctype.h>
 #include <stdlib.h>
@@ -20,6 +22,7 @@ struct starting {
     int64_t until;  /* 0: no time limit */
     uint32_t jobs;  /* tasks at once; 0: no limit */
     uint32_t known; /* tasks of the file that the batch had already */
+    uint32_t quota; /* percent; 0: no mark */
     json_t *started;
     char batch[2 * LIMIT_AGENT + 2]; /* of a file of tasks; empty: one task */
     char repo[LIMIT_AGENT + 1];      /* empty: that of [repo], or the only one */
@@ -101,10 +104,36 @@ static bool settings_fit(struct starting *it, const json_t *shown) {
     return repo_settle(it, shown);
 }
 
+static void login_warn(const struct starting *it, const json_t *login) {
+    const char *agent = typed_text(it->typed, "agent");
+    int64_t expires = time_of(login, "expiresAt");
+    char at[CLOCK_TEXT], until[CLOCK_TEXT];
+    if (expires == 0 || expires >= it->until || (agent && strcmp(agent, text_of(login, "agent"))))
+        return;
+    fprintf(stderr,
+            "overseer: the login of agent %s ends at %s, before %s. A login of Overseer's own does "
+            "not: overseer account add NAME --agent %s\n",
+            text_of(login, "agent"), clock_format(expires, clock_now(), at),
+            clock_format(it->until, clock_now(), until), text_of(login, "agent"));
+}
+
+/* UX, login: a night does not end because a copied login did. */
+static void logins_check(struct starting *it) {
+    size_t i, k;
+    json_t *account, *login;
+    json_t *shown = it->until ? typed_ask(it->typed, "account.list", json_object()) : NULL;
+    json_array_foreach(json_object_get(shown, "accounts"), i, account) {
+        json_array_foreach(json_object_get(account, "logins"), k, login) login_warn(it, login);
+    }
+    json_decref(shown);
+}
+
 static bool may_begin(struct starting *it) {
     json_t *shown = typed_ask(it->typed, "config.show", json_object());
     bool may = shown && settings_fit(it, shown);
     json_decref(shown);
+    if (may)
+        logins_check(it);
     return may;
 }
 
@@ -142,9 +171,11 @@ static void tools_put(const struct typed *typed, const char *flag, json_t *task,
         json_object_set(task, name, list);
 }
 
-static void request_end(json_t *params, const char *repo) {
+static void request_end(json_t *params, const char *repo, uint32_t quota) {
     char key[32];
     key_make(key);
+    if (quota)
+        json_object_set_new(params, "quota", json_integer(quota));
     json_object_set_new(params, "key", json_string(key));
     if (repo && *repo)
         json_object_set_new(params, "repo", json_string(repo));
@@ -155,7 +186,7 @@ bool task_make(struct typed *typed, const struct task_new *new, char goal[64],
     json_t *params = task_json(new);
     tools_put(typed, "allow", params, "toolsAllow"); /* SCOPE-01 */
     tools_put(typed, "deny", params, "toolsDeny");
-    request_end(params, new->repo);
+    request_end(params, new->repo, new->quota);
     json_t *made = typed_ask(typed, "task.run", params);
     if (made)
         name_take(made, goal, name);
@@ -165,7 +196,8 @@ bool task_make(struct typed *typed, const struct task_new *new, char goal[64],
 
 static struct task_new task_of(const struct starting *it, uint32_t i) {
     return (struct task_new){
-        .text = it->tasks.at[i], .agent = typed_text(it->typed, "agent"), .repo = it->repo};
+        .text = it->tasks.at[i], .agent = typed_text(it->typed, "agent"), .repo = it->repo,
+        .quota = it->quota};
 }
 
 static void begun_add(struct starting *it, const char *text, const char *goal, const char *name) {
@@ -274,7 +306,7 @@ static bool batch_part(struct starting *it, uint32_t from, uint32_t behind) {
     }
     json_t *params = json_pack("{s:s, s:o}", "name", it->batch, "tasks", tasks);
     bounds_put(it, params);
-    request_end(params, it->repo);
+    request_end(params, it->repo, it->quota);
     json_t *made = typed_ask(typed, "batch.create", params), *list;
     list = json_object_get(made, "tasks");
     for (uint32_t i = 0; i < json_array_size(list); i++) {
@@ -323,6 +355,23 @@ static bool until_read(struct typed *typed, int64_t *ret) {
         end = mktime(&local);
     }
     *ret = (int64_t)end * 1000000;
+    return true;
+}
+
+/* "80%", or 80. */
+static bool quota_read(struct typed *typed, uint32_t *ret) {
+    const char *text = typed_text(typed, "quota");
+    unsigned percent = 0;
+    int used = 0;
+    *ret = 0;
+    if (!text)
+        return true;
+    bool read = sscanf(text, "%3u%n", &percent, &used) == 1 &&
+                (!text[used] || strcmp(text + used, "%") == 0) && percent > 0 && percent <= 100;
+    if (!read)
+        return trouble_make(&typed->trouble, ERROR_INVALID,
+                            "--quota is a percentage from 1 to 100, such as 80%%.");
+    *ret = percent;
     return true;
 }
 
@@ -397,7 +446,7 @@ static bool starting_make(struct starting *it) {
         trouble_next(&typed->trouble, "overseer run -f tasks.md --until 07:00");
         return false;
     }
-    if (!until_read(typed, &it->until) ||
+    if (!until_read(typed, &it->until) || !quota_read(typed, &it->quota) ||
         !(task ? tasks_one(task, &it->tasks) : tasks_load(typed, file, &it->tasks)))
         return false;
     it->started = json_array();

@@ -291,6 +291,8 @@ static void lists_take(struct loading *loading) {
     settings->lists.price_count = loading->lists[LIST_PRICES].count;
     settings->lists.repos = (const void *)loading->lists[LIST_REPOS].entries;
     settings->lists.repo_count = loading->lists[LIST_REPOS].count;
+    settings->lists.accounts = (const void *)loading->lists[LIST_ACCOUNTS].entries;
+    settings->lists.account_count = loading->lists[LIST_ACCOUNTS].count;
 }
 
 static void lists_begin(struct loading *loading) {

@@ -24,12 +24,58 @@ static struct question_text text_of(struct deciding *d, const struct assignment 
         .reason = d->signal->reason};
 }
 
+/* ---- paid extra usage ---- */
+
+/* Its admission asks about the account, once for all its runs: core/admission/overage.c. What waits for something else
+ * goes on waiting for that. */
+static void overage_frozen(struct deciding *d, struct assignment *assignment) {
+    bool works = assignment->wait.on == WAITS_FOR_NOTHING &&
+                 assignment_status_may_become(assignment->status, ASSIGNMENT_BLOCKED);
+    if (!works)
+        return;
+    assignment->wait.on = WAITS_FOR_OVERAGE;
+    assignment->wait.until = d->signal->until;
+    assignment_move(d, assignment, ASSIGNMENT_BLOCKED,
+                    (struct evidence){.rule = STR("brake.overage"),
+                                      .reason = str_cut_utf8(d->signal->reason, LIMIT_BLOCKED),
+                                      .text = arena_copy(d->out, str_of(assignment->account)),
+                                      .until = d->signal->until});
+}
+
+/* The host has let its run go on. */
+static void overage_over(struct deciding *d, struct assignment *assignment) {
+    if (assignment->wait.on != WAITS_FOR_OVERAGE)
+        return;
+    assignment->wait.on = WAITS_FOR_NOTHING;
+    assignment->wait.until = 0;
+    assignment->liveness.last_activity_at = d->signal->at;
+    assignment_touch(d, assignment);
+    assignment_move(d, assignment, ASSIGNMENT_ACTIVE,
+                    (struct evidence){.rule = STR("brake.overage-over")});
+}
+
+static void overage_braked(struct deciding *d, struct assignment *assignment) {
+    switch (d->signal->to) {
+    case BRAKING_OVERAGE: overage_frozen(d, assignment); break;
+    case BRAKING_OVERAGE_OVER: overage_over(d, assignment); break;
+    case BRAKING_OVERAGE_ENDS:
+        if (assignment->wait.on == WAITS_FOR_OVERAGE)
+            answer_give_up(d, assignment);
+        break;
+    default: decide_refuse(d, ERROR_INVALID);
+    }
+}
+
 /* Once per freeze. Nothing follows for a run that is over or not the current one: whatever ended it ends the hold, too. */
 void rule_braked(struct deciding *d) {
     struct assignment *assignment = assignment_at_hand(d);
     if (!assignment || assignment->ended || assignment->run == 0 ||
         assignment->run != d->signal->effect)
         return;
+    if (d->signal->to != BRAKING_DISK) {
+        overage_braked(d, assignment);
+        return;
+    }
     const struct node *node = plan_node(&d->decision->plan, assignment->node);
     struct asking asking = {.kind = QUESTION_DECIDE,
                             .alarm = ALARM_CRITICAL,

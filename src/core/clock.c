@@ -51,7 +51,8 @@ static void assignments_move(struct deciding *d, int64_t by) {
                             &assignment->check.retried_at};
         for (size_t k = 0; k < count_of(times); k++)
             move(times[k], by);
-        if (assignment->wait.on != WAITS_FOR_QUOTA) /* the reset of a quota is a calendar instant */
+        if (assignment->wait.on != WAITS_FOR_QUOTA &&
+            assignment->wait.on != WAITS_FOR_OVERAGE) /* a reset is a calendar instant */
             move(&assignment->wait.until, by);
     }
 }
@@ -99,6 +100,8 @@ static void accounts_move(struct deciding *d, int64_t by) {
         if (account->guessed || account->limited_until > most)
             move(&account->limited_until, by);
         move(&account->probe_until, by);
+        move(&account->seen_at, by);
+        move(&account->overage_at, by);
     }
 }
 

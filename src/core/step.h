@@ -8,7 +8,7 @@
 #include "model/decision.h"
 
 enum {
-    CORE_VERSION = 8,
+    CORE_VERSION = 9,
     LEVEL_SUPERVISION = 4, /* of the store: below it a host of the fleet cannot read assignments */
     LEVEL_LANE = 5,        /* below it a host of the fleet does not know the landing lane */
     LEVEL_RETURN =

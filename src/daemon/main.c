@@ -451,6 +451,7 @@ static bool daemon_open(struct daemon *daemon, char *error, size_t error_size) {
     daemon->context.runs = daemon->executor.agents.real;
     daemon->context.finish = run_finish;
     daemon->context.waits = runs_wait;
+    daemon->context.logins = runs_logins;
     daemon->context.stop_first = runs_stop_first;
     runs_find(daemon->executor.agents.real);
     return ledger_thread_start(&daemon->ledger_thread);

@@ -4,6 +4,7 @@
  * A prompt carries its dispatch as its uuid. Claude Code returns the uuid at once as command_lifecycle, and in the echo
  * of the prompt: that is the receipt. It does not work again on a uuid that the session has seen. */
 #include "drivers/drive.h"
+#include "drivers/quota_read.h"
 
 #define HELLO_WITHIN SECONDS(120)
 #define STOP_WITHIN SECONDS(10)
@@ -499,12 +500,18 @@ static void result_read(struct claude *claude, const json_t *frame, int64_t now,
         turn_end(&claude->turn, DRIVE_TURN_DONE, claude->lines.begin, out);
 }
 
-/* {"status":"rejected","resetsAt":SECONDS}: the account is at its limit. */
+/* {"status":"rejected","resetsAt":SECONDS}: the account is at its limit. If its paid extra usage is in use, that goes
+ * on all the same. */
 static void limit_read(struct claude *claude, const json_t *frame, int64_t now,
                        struct drive_out *out) {
     const json_t *info = json_object_get(frame, "rate_limit_info");
     uint64_t resets = drive_json_count(json_object_get(info, "resetsAt"));
-    if (str_equal(drive_json_text(json_object_get(info, "status")), STR("rejected")) &&
+    struct quota *quota = arena_new(out->arena, struct quota, 1);
+    quota_read_claude(info, quota);
+    if (!quota_is_empty(quota))
+        drive_event_add(out, DRIVE_QUOTA, claude->lines.begin)->quota = quota;
+    if (quota->overage != OVERAGE_YES &&
+        str_equal(drive_json_text(json_object_get(info, "status")), STR("rejected")) &&
         resets < 100000000000)
         claude->limited_until = (int64_t)resets * 1000000;
     turn_chatter(&claude->turn, now, claude->lines.begin, out);

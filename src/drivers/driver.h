@@ -17,6 +17,7 @@
 #include "model/effect.h"
 #include "model/field.h"
 #include "model/limits.h"
+#include "model/quota/quota.h"
 
 enum {
     DRIVE_SESSION = 128, /* bytes of a session's id */
@@ -112,6 +113,7 @@ enum drive_kind {
     DRIVE_DELIVERED, /* result of look(): sure says whether dispatch arrived */
     DRIVE_BROKEN,    /* it violates its protocol; text: why. No more events follow */
     DRIVE_EXITED,    /* a simulated process ended with `status` */
+    DRIVE_QUOTA,     /* quota: its program has reported the windows of its account */
     DRIVE_KINDS
 };
 
@@ -141,6 +143,7 @@ struct drive_event {
     int64_t status;        /* EXITED */
     uint64_t tokens, cost; /* cost in millionths */
     uint32_t context;      /* hundredths of a percent of its window */
+    const struct quota *quota;
 };
 
 struct drive_out { /* appended to, in the arena */

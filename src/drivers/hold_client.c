@@ -164,7 +164,7 @@ static bool freeze_say(struct held *held, enum freeze_reason reason, bool freeze
 static bool freeze_ask(struct held *held, enum freeze_reason reason, bool freeze,
                        uint32_t expires_ms) {
     must(reason == FREEZE_MEASURE || reason == FREEZE_PAUSE || reason == FREEZE_ORPHAN ||
-         reason == FREEZE_DISK);
+         reason == FREEZE_DISK || reason == FREEZE_OVERAGE);
     if (held->version != 0)
         return freeze_say(held, reason, freeze, expires_ms);
     int place = __builtin_ctz(reason);

@@ -266,6 +266,11 @@ static void request_make(void *with) {
     }
     if (op->wants_repositories)
         call->op.repositories = repositories_read(call->context, &call->op.arena);
+    if (call->op.op->wants_logins && call->context->logins) {
+        struct op_logins *logins = arena_new(&call->op.arena, struct op_logins, 1);
+        call->context->logins(call->context, logins);
+        call->op.logins = logins;
+    }
     building->made = op->request && op->request(&call->op, &call->lookup.request);
 }
 

@@ -16,6 +16,7 @@ struct http_server;   /* http_server.h */
 struct config_source; /* config/config.h */
 struct op_call;       /* ops/op.h */
 struct op_wait;       /* ops/op.h */
+struct op_logins;     /* ops/op.h */
 
 struct daemon_context {
     struct ledger_thread *ledger_thread;
@@ -47,6 +48,8 @@ struct daemon_context {
     void (*stop_first)(struct daemon_context *context, struct id goal);
     /* what this host waits for; NULL: not known */
     unsigned (*waits)(struct daemon_context *context, struct op_wait *ret, unsigned most);
+    /* how runs log in; NULL: not known */
+    void (*logins)(struct daemon_context *context, struct op_logins *ret);
     /* policy_text.h; NULL: earlier policies cannot be read */
     bool (*policy_read)(struct str text, const struct texts *set, struct arena *arena,
                         struct policy *ret, char *why, size_t why_size);

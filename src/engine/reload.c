@@ -285,11 +285,11 @@ void config_show_answer(struct daemon_context *context, struct op_call *call) {
                         .rows = json_array()};
     struct crash_guard_report report;
     if (s.rows && crash_guard_run(showing_run, &s, &report) == CRASH_GUARD_WHOLE)
-        call->result = json_pack("{s:o, s:O, s:O, s:O, s:O, s:O, s:O}", "file",
+        call->result = json_pack("{s:o, s:O, s:O, s:O, s:O, s:O, s:O, s:O}", "file",
                                  json_text(s.settings->source.file), "settings", s.rows, "agents",
                                  s.lists[LIST_AGENTS], "channels", s.lists[LIST_CHANNELS],
                                  "budgets", s.lists[LIST_BUDGETS], "prices", s.lists[LIST_PRICES],
-                                 "repos", s.lists[LIST_REPOS]);
+                                 "repos", s.lists[LIST_REPOS], "accounts", s.lists[LIST_ACCOUNTS]);
     if (!call->result)
         call->error = ERROR_NO_MEMORY;
     json_decref(s.rows);

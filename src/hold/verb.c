@@ -32,7 +32,8 @@ void hold_status_read(const struct hold *hold, struct hold_status *ret) {
                  hold->errors.lost,
                  (hold->frozen_for & FREEZE_MEASURE) != 0,
                  (hold->frozen_for & FREEZE_PAUSE) != 0,
-                 (hold->frozen_for & FREEZE_DISK) != 0};
+                 (hold->frozen_for & FREEZE_DISK) != 0,
+                 (hold->frozen_for & FREEZE_OVERAGE) != 0};
     uint32_t flags = 0;
     for (size_t i = 0; i < sizeof on; i++)
         flags |= (uint32_t)on[i] << i;
@@ -128,7 +129,7 @@ static struct verdict thaw_do(struct hold *hold, int number, const struct hold_f
 
 static bool reason_is_known(uint32_t reason) {
     return reason == FREEZE_MEASURE || reason == FREEZE_PAUSE || reason == FREEZE_ORPHAN ||
-           reason == FREEZE_DISK;
+           reason == FREEZE_DISK || reason == FREEZE_OVERAGE;
 }
 
 static struct verdict freeze_for_do(struct hold *hold, int number, const struct hold_frame *frame) {

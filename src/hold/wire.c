@@ -142,7 +142,8 @@ uint32_t status_freeze_reasons(const struct hold_status *status) {
         uint32_t flag, reason;
     } NAMED[] = {{HOLD_FROZEN_MEASURE, FREEZE_MEASURE},
                  {HOLD_FROZEN_PAUSE, FREEZE_PAUSE},
-                 {HOLD_FROZEN_DISK, FREEZE_DISK}};
+                 {HOLD_FROZEN_DISK, FREEZE_DISK},
+                 {HOLD_FROZEN_OVERAGE, FREEZE_OVERAGE}};
     uint32_t reasons = 0;
     for (size_t i = 0; i < count_of(NAMED); i++)
         if (status->flags & NAMED[i].flag)

@@ -54,11 +54,12 @@ enum freeze_reason {
     FREEZE_ORPHAN =
         4, /* not renewed in time; ended by HOLD_RENEW or, with --orphan-after, by the next hello */
     FREEZE_DISK = 8,
-    FREEZE_ALL = 15
+    FREEZE_OVERAGE = 16, /* its account has begun to use paid extra usage; older holds refuse it */
+    FREEZE_ALL = 31
 };
 
 enum {
-    FREEZE_REASONS = 4,
+    FREEZE_REASONS = 5,
     FREEZE_MEASURE_MOST_MS = 600000 /* a measuring freeze expires after this time at the latest */
 };
 
@@ -107,7 +108,8 @@ enum hold_flag {
     HOLD_LOST_ERRORS = 512, /* the oldest stderr output was dropped */
     HOLD_FROZEN_MEASURE = 1024,
     HOLD_FROZEN_PAUSE = 2048,
-    HOLD_FROZEN_DISK = 4096
+    HOLD_FROZEN_DISK = 4096,
+    HOLD_FROZEN_OVERAGE = 8192
 };
 
 /* Status of a hold. Identity is (pid, start time, boot): never a pid alone. */

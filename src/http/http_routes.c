@@ -14,7 +14,7 @@ const struct route ROUTES[] = {
     {"POST", "/mcp", MAY_ALL, mcp_begin, mcp_answered, mcp_forget},
     {"GET", "/mcp", MAY_ALL, mcp_begin, mcp_answered, mcp_forget},
     {"DELETE", "/mcp", MAY_ALL, mcp_begin, mcp_answered, mcp_forget},
-    {"GET", "/metrics", MAY_LOOK, metrics_begin, metrics_answered, NULL},
+    {"GET", "/metrics", MAY_LOOK, metrics_begin, metrics_answered, metrics_forget},
     {"GET", "/healthz", 0, healthz_begin, NULL, NULL},
     {"GET", "/readyz", 0, readyz_begin, NULL, NULL},
 };

@@ -15,7 +15,7 @@ struct telling_view { /* input of every row */
     struct daemon_context *context;
     struct ledger_view ledger;
     char trouble[LIMIT_WHY];
-    const json_t *tally; /* NULL: the store did not answer */
+    const json_t *tally, *accounts; /* NULL: the store did not answer */
     FILE *to;
 };
 
@@ -132,6 +132,22 @@ static void samples_goals(const struct telling_view *view, const char *name) {
     }
 }
 
+/* What is unknown has no sample. */
+static void samples_quota(const struct telling_view *view, const char *name) {
+    size_t i, k;
+    json_t *account, *window;
+    json_array_foreach((json_t *)(uintptr_t)view->accounts, i, account) {
+        json_array_foreach(json_object_get(account, "windows"), k, window) {
+            const json_t *used = json_object_get(window, "used");
+            if (json_is_real(used))
+                fprintf(view->to, "%s{account=\"%s\",window=\"%s\"} %.4f\n", name,
+                        json_string_value(json_object_get(account, "account")),
+                        json_string_value(json_object_get(window, "window")),
+                        json_real_value(used));
+        }
+    }
+}
+
 /* ---- table of metrics ---- */
 
 struct metric {
@@ -185,6 +201,9 @@ static const struct metric METRICS[] = {
     {"overseer_records_total", "counter", "Decisions that this host committed, by record type.",
      NULL, samples_records},
     {"overseer_goals", "gauge", "Goals by display state.", NULL, samples_goals},
+    {"overseer_quota_used_ratio", "gauge",
+     "Used part of a quota window of an account, from 0 to 1, as its agents reported it.", NULL,
+     samples_quota},
     {"overseer_calls_total", "counter", "Calls of operations, by outcome.", NULL, samples_calls},
     {"overseer_connections", "gauge", "Open connections of each HTTP server.", NULL,
      samples_connections},
@@ -208,27 +227,22 @@ static void metric_write(const struct telling_view *view, const struct metric *m
         fprintf(view->to, "%s %.17g\n", metric->name, metric->number(view));
 }
 
-/* Only the number of goals comes from the store; without the store all other metrics are still reported. */
-enum MHD_Result metrics_begin(struct http_request *request) {
-    char trouble[LIMIT_WHY];
-    struct ledger_view view = ledger_thread_view(request->context->ledger_thread, trouble);
-    if (trouble[0] || !view.joined)
-        return metrics_answered(request);
-    return http_request_ask(request, STR("goal.tally"), NULL);
+void metrics_forget(struct http_request *request) {
+    json_decref(request->own);
+    request->own = NULL;
 }
 
-enum MHD_Result metrics_answered(struct http_request *request) {
+static enum MHD_Result metrics_reply(struct http_request *request, const json_t *accounts) {
     char *text = NULL;
     size_t length = 0;
     struct telling_view view = {.context = request->context, .to = open_memstream(&text, &length)};
     if (!view.to)
         return http_reply_error(request, ERROR_NO_MEMORY, "");
     view.ledger = ledger_thread_view(request->context->ledger_thread, view.trouble);
-    json_t *tally = request->call ? call_result(request->call) : NULL;
-    view.tally = tally;
+    view.tally = request->own;
+    view.accounts = accounts;
     for (size_t i = 0; i < count_of(METRICS); i++)
         metric_write(&view, &METRICS[i]);
-    json_decref(tally);
     bool whole = !ferror(view.to);
     whole = fclose(view.to) == 0 && whole;
     enum MHD_Result result =
@@ -237,4 +251,25 @@ enum MHD_Result metrics_answered(struct http_request *request) {
               : http_reply_error(request, ERROR_NO_MEMORY, "");
     free(text);
     return result;
+}
+
+enum MHD_Result metrics_answered(struct http_request *request) {
+    json_t *answer = request->call ? call_result(request->call) : NULL;
+    if (!request->own && answer) {
+        request->own = answer;
+        return http_request_ask(request, STR("account.list"), NULL);
+    }
+    enum MHD_Result result = metrics_reply(request, json_object_get(answer, "accounts"));
+    json_decref(answer);
+    return result;
+}
+
+/* The number of goals and the quota windows come from the store, one after the other; without the store all other metrics
+ * are still reported. */
+enum MHD_Result metrics_begin(struct http_request *request) {
+    char trouble[LIMIT_WHY];
+    struct ledger_view view = ledger_thread_view(request->context->ledger_thread, trouble);
+    if (trouble[0] || !view.joined)
+        return metrics_reply(request, NULL);
+    return http_request_ask(request, STR("goal.tally"), NULL);
 }

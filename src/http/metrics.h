@@ -6,3 +6,4 @@
 
 enum MHD_Result metrics_begin(struct http_request *request);
 enum MHD_Result metrics_answered(struct http_request *request);
+void metrics_forget(struct http_request *request);

@@ -38,6 +38,9 @@ static void policy_fill(struct keeping *keeping, const struct policy *policy, st
     kept->policy.dispatch.agents =
         bytes_keep(keeping, policy->dispatch.agents,
                    policy->dispatch.agent_count * sizeof *policy->dispatch.agents);
+    kept->policy.spending.accounts =
+        bytes_keep(keeping, policy->spending.accounts,
+                   policy->spending.account_count * sizeof *policy->spending.accounts);
     kept->policy.spending.budgets =
         bytes_keep(keeping, policy->spending.budgets,
                    policy->spending.budget_count * sizeof *policy->spending.budgets);

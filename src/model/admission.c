@@ -8,6 +8,8 @@ static const char *const STATE[PERMIT_STATES] = {"waiting", "granted"};
 static const char *const UNIT[BUDGET_UNITS] = {"money", "tokens", "starts"};
 static const char *const KIND[PERMIT_KINDS] = {"none", "begin", "act", "strike"};
 static const char *const DECISION[HOST_DECISIONS] = {"asked", "denied", "allowed", "checks"};
+static const char *const OVERAGE[OVERAGE_STATES] = {"none", "asked", "allowed", "waits", "stopped"};
+const struct names OVERAGE_NAMES = NAMES_OF(OVERAGE);
 const struct names HOST_DECISION_NAMES = NAMES_OF(DECISION);
 const struct names PERMIT_KIND_NAMES = NAMES_OF(KIND);
 const struct names PERMIT_STATE_NAMES = NAMES_OF(STATE);
@@ -55,6 +57,8 @@ static const struct field PERMIT_FIELDS[] = {
       "key of the task batch that its goal belongs to; 0: none"),
     F("batchUntil", FIELD_TIME, 24, permit, batch_until, 0, NULL,
       "end of that batch when the goal was created"),
+    F("mark", FIELD_U32, 25, permit, mark, 0, NULL,
+      "percent of a quota window at which its goal begins nothing; 0: none"),
 };
 const struct shape PERMIT = SHAPE_OF(permit, "permit", 1, PERMIT_FIELDS);
 
@@ -70,6 +74,21 @@ static const struct field ACCOUNT_FIELDS[] = {
       "ordinal + 1 of the permit that probes it; 0: none yet"),
     F("probeUntil", FIELD_TIME, 7, account, probe_until, 0, NULL,
       "time at which it counts as open if no limit is reported until then"),
+    F("window", FIELD_NAME, 8, account, window, LIMIT_QUOTA_KIND, NULL,
+      "name of its quota window; empty: the account itself"),
+    F("used", FIELD_U32, 9, account, used, 0, NULL,
+      "used part of the window per 10,000, plus 1; 0: unknown"),
+    F("resetsAt", FIELD_TIME, 10, account, resets_at, 0, NULL, "end of the window; 0: unknown"),
+    F("seenAt", FIELD_TIME, 11, account, seen_at, 0, NULL, "time of the newest report about it"),
+    F("status", FIELD_ENUM, 12, account, status, 0, &QUOTA_STATUS_NAMES,
+      "what the provider says about the window"),
+    F("overage", FIELD_ENUM, 13, account, overage, 0, &OVERAGE_NAMES,
+      "what is done about paid extra usage"),
+    F("overageAt", FIELD_TIME, 14, account, overage_at, 0, NULL, "time of its first sign"),
+    F("overageUntil", FIELD_TIME, 15, account, overage_until, 0, NULL,
+      "time at which the included usage begins again"),
+    F("inFlight", FIELD_U32, 16, account, in_flight, 0, NULL,
+      "runs with an open turn at its first sign"),
 };
 const struct shape ACCOUNT = SHAPE_OF(account, "account", 1, ACCOUNT_FIELDS);
 
@@ -160,11 +179,29 @@ struct permit *permits_find(const struct permits *permits, struct id goal, uint3
     return NULL;
 }
 
-struct account *accounts_find(const struct accounts *accounts, struct str name) {
+struct account *accounts_window(const struct accounts *accounts, struct str name,
+                                struct str window) {
     for (uint32_t i = 0; i < accounts->count; i++)
-        if (str_equal(str_of(accounts->at[i].name), name))
+        if (str_equal(str_of(accounts->at[i].name), name) &&
+            str_equal(str_of(accounts->at[i].window), window))
             return &accounts->at[i];
     return NULL;
+}
+
+struct account *accounts_find(const struct accounts *accounts, struct str name) {
+    return accounts_window(accounts, name, STR(""));
+}
+
+int64_t account_holds_until(const struct account *window) {
+    int64_t length = quota_length(window->window);
+    if (window->resets_at > 0)
+        return window->resets_at;
+    return time_after(window->seen_at, length > 0 ? length : SECONDS(3600));
+}
+
+bool account_is_held(const struct account *account, int64_t now) {
+    return account->overage != OVERAGE_NONE && account->overage != OVERAGE_ALLOWED &&
+           account->overage_until > now;
 }
 
 struct budget *budgets_find(const struct budgets *budgets, struct str scope, enum budget_unit unit,
@@ -183,6 +220,14 @@ uint64_t permit_reserved(const struct permit *permit, enum budget_unit unit) {
     uint64_t all = unit == UNIT_MONEY ? permit->reserved : permit->tokens;
     uint64_t gone = unit == UNIT_MONEY ? permit->settled_cost : permit->settled_tokens;
     return all > gone ? all - gone : 0;
+}
+
+static const char *account_broken(const struct account *account) {
+    if (account->window[0] && (account->limited_until || account->probe || account->overage))
+        return "a quota window is limited like an account";
+    if (account->overage != OVERAGE_NONE && account->overage_until == 0)
+        return "something is done about paid usage without an end";
+    return account->name[0] == 0 ? "an account without a name" : NULL;
 }
 
 static const char *permit_broken(const struct permit *permit) {
@@ -206,6 +251,9 @@ const char *admission_broken(const struct live *live) {
     for (uint32_t i = 0; i < live->task_batches.count; i++)
         if (live->task_batches.at[i].key == 0 || !live->task_batches.at[i].name[0])
             return "a batch without a name";
+    for (uint32_t i = 0; i < live->accounts.count; i++)
+        if (account_broken(&live->accounts.at[i]))
+            return account_broken(&live->accounts.at[i]);
     for (uint32_t i = 0; i < live->budgets.count; i++)
         if (live->budgets.at[i].window < 0)
             return "a budget whose window ends before it begins";

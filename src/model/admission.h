@@ -7,6 +7,7 @@
 #pragma once
 
 #include "model/plan.h"
+#include "model/quota/quota.h"
 
 enum permit_state { PERMIT_WAITING, PERMIT_GRANTED, PERMIT_STATES };
 
@@ -46,6 +47,7 @@ struct permit {
         settled_tokens; /* part of it that is spent already: samples of a long run */
     uint64_t goal_cost, goal_tokens,
         goal_starts; /* of its goal at the time of the request: for budgets of goals */
+    uint32_t mark;   /* of its goal: percent of a quota window; 0: none */
 };
 
 struct permits {
@@ -53,11 +55,29 @@ struct permits {
     uint32_t count;
 };
 
-/* A quota with a provider: all agents that use it wait together. The row exists while the account is limited, or while
- * a guessed limit is being probed. */
+/* What is done about paid extra usage of an account. */
+enum overage_state {
+    OVERAGE_NONE,
+    OVERAGE_ASKED,   /* its runs are frozen, and a person was asked */
+    OVERAGE_ALLOWED, /* by a person or by the settings, until overage_until */
+    OVERAGE_WAITS,   /* its runs stay frozen until overage_until */
+    OVERAGE_STOPPED, /* its runs are ended, and none begins until overage_until */
+    OVERAGE_STATES
+};
+
+/* A quota with a provider: all agents that use it wait together. Two kinds of rows. Without a window: the account itself,
+ * while it is limited, while a guessed limit is being probed, or while something is done about its paid usage. With one:
+ * the newest report about that window. docs/decisions/0019. */
 struct account {
     uint32_t n;
     char name[LIMIT_AGENT + 1];
+    char window[LIMIT_QUOTA_KIND + 1]; /* empty: the account itself */
+    uint32_t used;                     /* of a window: per 10,000, plus 1; 0: unknown */
+    int64_t resets_at, seen_at;        /* of a window; resets_at 0: unknown */
+    enum quota_status status;          /* of a window */
+    enum overage_state overage;
+    int64_t overage_at, overage_until;
+    uint32_t in_flight;    /* runs with an open turn at the first sign of paid usage */
     int64_t limited_until; /* 0: no longer limited */
     uint32_t guessed; /* 1: the end of the limit was guessed; one agent tries the account first */
     uint32_t tried;   /* guesses in a row */
@@ -136,12 +156,18 @@ struct task_batches {
 };
 
 extern const struct shape PERMIT, ACCOUNT, BUDGET, HOST_ACCESS, TASK_BATCH;
-extern const struct names HOST_DECISION_NAMES;
+extern const struct names HOST_DECISION_NAMES, OVERAGE_NAMES;
 extern const struct names PERMIT_STATE_NAMES, PERMIT_KIND_NAMES, BUDGET_UNIT_NAMES;
 
 struct id admission_id(uint32_t host);
 struct permit *permits_find(const struct permits *permits, struct id goal, uint32_t assignment);
 struct account *accounts_find(const struct accounts *accounts, struct str name);
+struct account *accounts_window(const struct accounts *accounts, struct str name,
+                                struct str window);
+/* Until when the newest report about a window holds: its reset; without one, as long as the window is. */
+int64_t account_holds_until(const struct account *window);
+/* Are the account's runs kept from making requests? */
+bool account_is_held(const struct account *account, int64_t now);
 struct budget *budgets_find(const struct budgets *budgets, struct str scope, enum budget_unit unit,
                             int64_t window);
 

@@ -32,7 +32,7 @@ static const char *const RUNG[RUNGS] = {"nudge", "resend_last", "replan", "reass
 static const char *const DELIVERY[DELIVERIES] = {"none", "accepted", "ok", "timeout", "error"};
 static const char *const TRISTATE[TRISTATE_COUNT] = {"unknown", "yes", "no"};
 static const char *const WAITING[WAIT_COUNT] = {"nothing", "permit", "quota", "backoff", "answer",
-                                                "person",  "retry",  "check", "host"};
+                                                "person",  "retry",  "check", "host",    "overage"};
 static const char *const EVENT[AGENT_EVENTS] = {"seen",     "started",  "accepted", "ended",
                                                 "failed",   "exited",   "limited",  "asks",
                                                 "attached", "detached", "stranded"};

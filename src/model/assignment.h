@@ -72,6 +72,7 @@ enum assignment_wait {
     WAITS_FOR_RETRY,   /* an inner retry is in progress */
     WAITS_FOR_CHECK,   /* work reported as done is being checked or landed */
     WAITS_FOR_HOST,    /* the host of its run is lost, and that run may still be alive */
+    WAITS_FOR_OVERAGE, /* its run is frozen: its account has begun to use paid extra usage */
     WAIT_COUNT
 };
 

@@ -18,6 +18,10 @@ static const struct str NETWORK[] = {STR("stay with no"), STR("allow it for thes
                                      STR("allow it for set-up and checks of this repository"),
                                      STR("allow it for this repository")};
 
+static const struct str OVERAGE[] = {STR("wait until the included usage begins again"),
+                                     STR("allow paid usage of this account until then"),
+                                     STR("end these tasks")};
+
 #define OPTIONS(of) \
     { (of), count_of(of) }
 
@@ -41,6 +45,7 @@ static const struct cause_row {
     [CAUSE_BUDGET] = {"desk.budget.", {0}},
     [CAUSE_HOST_LOST] = {"host.lost.", {0}},
     [CAUSE_NETWORK] = {"network.", OPTIONS(NETWORK)},
+    [CAUSE_OVERAGE] = {"desk.overage.", OPTIONS(OVERAGE)},
 };
 
 /* A prefix without a dot at its end is the whole cause. */

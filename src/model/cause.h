@@ -24,6 +24,7 @@ enum cause {
     CAUSE_BUDGET,     /* SCOPE: a budget is used up */
     CAUSE_HOST_LOST,  /* NUMBER: a host does not renew its lease */
     CAUSE_NETWORK,    /* HOST:PORT: runs of a repository were denied a host */
+    CAUSE_OVERAGE,    /* ACCOUNT: it has begun to use paid extra usage */
     CAUSES
 };
 
@@ -36,6 +37,7 @@ enum disk_answer { DISK_CONTINUE = 1, DISK_RESTART, DISK_GIVE_UP };
 enum permission_answer { PERMISSION_ALLOW = 1, PERMISSION_DENY };
 enum blast_answer { BLAST_CONTINUE = 1, BLAST_LEAVE_ALONE };
 enum network_answer { NETWORK_DENY = 1, NETWORK_TASKS, NETWORK_CHECKS, NETWORK_ALWAYS };
+enum overage_answer { OVERAGE_ANSWER_WAIT = 1, OVERAGE_ANSWER_ALLOW, OVERAGE_ANSWER_STOP };
 enum approval_answer {
     APPROVAL_YES = 1,
     APPROVAL_NO

@@ -101,6 +101,8 @@ static const struct field HOT[] = {
      "key of the task batch that it belongs to; 0: none", 0, NULL},
     {"batchUntil", FIELD_TIME, 43, FIELD_OF(goal, kind.batch.until), 0, FIELD_HIDDEN, NULL,
      "end of that batch when the goal was created; 0: none", 0, NULL},
+    {"quotaMark", FIELD_U32, 44, FIELD_OF(goal, kind.quota_mark), 0, 0, NULL,
+     "percent of a quota window from which its work does not begin; 0: none", 0, NULL},
     {"clock", FIELD_INT, 60, FIELD_OF(goal, clock.steps), 0, FIELD_HIDDEN, NULL,
      "sum of the clock steps by which its times are corrected, in microseconds", 0, NULL},
     {"clockId", FIELD_U32, 61, FIELD_OF(goal, clock.id), 0, FIELD_HIDDEN, NULL,

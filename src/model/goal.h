@@ -40,6 +40,7 @@ struct goal_kind {
     char subject[LIMIT_SUBJECT +
                  1]; /* its first title: of its branches and commits; empty: of an earlier build */
     struct goal_batch batch;
+    uint32_t quota_mark; /* percent of a quota window from which its work does not begin; 0: none */
 };
 
 /* The chain of its records. */

@@ -97,6 +97,9 @@ enum {
     /* admission of one host */
     LIMIT_PERMITS = 16384, /* assignments of one host that have begun or want to */
     LIMIT_ACCOUNTS = 64,
+    LIMIT_QUOTA_WINDOWS = 6, /* of one account */
+    LIMIT_QUOTA_KIND = 31,   /* bytes of the name of such a window */
+    LIMIT_ACCOUNT_ROWS = LIMIT_ACCOUNTS * (1 + LIMIT_QUOTA_WINDOWS),
     LIMIT_BUDGETS = 1024,     /* windows in which something was spent */
     LIMIT_POLICY_AGENTS = 64, /* agents that an operator configured */
     LIMIT_POLICY_BUDGETS =
@@ -111,6 +114,7 @@ enum {
     LIMIT_NUMBERS = 16,        /* numbers for names that a host takes at a time */
     LIMIT_NUMBER_GAP = 1000,   /* numbers left out after a restore */
     LIMIT_PRICES = 64,         /* models in the price table */
+    LIMIT_RESET_DAYS = 35,     /* a quota window that reports a later reset is not believed */
     LIMIT_QUOTA_DAYS = 8,      /* an account that reports a longer rest is not believed */
     LIMIT_QUOTA_DOUBLINGS = 5, /* of a guessed rest */
 

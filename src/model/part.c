@@ -111,7 +111,7 @@ const struct part_row PART[PARTS] = {
     [PART_AGENT_MESSAGE] = {"letter", "M_", NULL, LIVE(agent_messages), LIMIT_AGENT_MESSAGES,
                             &AGENT_MESSAGE},
     [PART_PERMIT] = {"permit", "", NULL, LIVE(permits), LIMIT_PERMITS, &PERMIT},
-    [PART_ACCOUNT] = {"account", "", NULL, LIVE(accounts), LIMIT_ACCOUNTS, &ACCOUNT},
+    [PART_ACCOUNT] = {"account", "", NULL, LIVE(accounts), LIMIT_ACCOUNT_ROWS, &ACCOUNT},
     [PART_BUDGET] = {"budget", "", NULL, LIVE(budgets), LIMIT_BUDGETS, &BUDGET},
     [PART_HOST_ACCESS] = {"host_access", "", NULL, LIVE(host_accesses), LIMIT_HOST_ACCESSES,
                           &HOST_ACCESS},

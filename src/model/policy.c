@@ -42,6 +42,16 @@ static const struct field BUDGET_FIELDS[] = {
 };
 static const struct shape BUDGET_ROW = SHAPE_OF(policy_budget, "policy_budget", 1, BUDGET_FIELDS);
 
+static const struct field ACCOUNT_FIELDS[] = {
+    F("name", FIELD_NAME, 1, policy_account, name, LIMIT_AGENT, NULL, "its name"),
+    F("mark", FIELD_U32, 2, policy_account, mark, 0, NULL,
+      "percent of a quota window from which nothing begins; 0: none"),
+    F("extra", FIELD_FLAG, 3, policy_account, extra, 0, NULL,
+      "whether paid extra usage is allowed"),
+};
+static const struct shape ACCOUNT_ROW =
+    SHAPE_OF(policy_account, "policy_account", 1, ACCOUNT_FIELDS);
+
 static const struct field CHANNEL_FIELDS[] = {
     F("id", FIELD_NAME, 1, policy_channel, id, LIMIT_AGENT, NULL, "its name"),
     F("kind", FIELD_U32, 2, policy_channel, kind, 0, NULL,
@@ -150,6 +160,8 @@ static const struct field POLICY_FIELDS[] = {
       "time after which a run whose host is lost is frozen, in microseconds"),
     ROWS("repositories", 54, repositories, &REPOSITORY_ROW, LIMIT_REPOSITORIES,
          "repositories of [[repos]]"),
+    ROWS("accounts", 55, spending.accounts, &ACCOUNT_ROW, LIMIT_ACCOUNTS,
+         "what is allowed with accounts"),
 };
 const struct shape POLICY = SHAPE_OF(policy, "policy", 1, POLICY_FIELDS);
 
@@ -171,6 +183,7 @@ struct policy policy_default(void) {
          0);
     policy.dispatch.agents = NULL;
     policy.spending.budgets = NULL;
+    policy.spending.accounts = NULL;
     policy.people.channels = NULL;
     policy.repositories.at = NULL;
     policy.plans.agents = policy.dispatch.allow_agents = (struct str){0};

@@ -32,6 +32,13 @@ struct policy_budget {
     int64_t window; /* microseconds; 0: for ever */
 };
 
+/* What the operator allows with an account: [[accounts]]. */
+struct policy_account {
+    char name[LIMIT_AGENT + 1];
+    uint32_t mark;  /* percent of a quota window from which nothing begins; 0: none */
+    uint32_t extra; /* 1: paid extra usage is allowed */
+};
+
 /* A channel as decisions see it. */
 struct policy_channel {
     char id[LIMIT_AGENT + 1];
@@ -109,6 +116,8 @@ struct policy_pace {
 struct policy_spending {
     const struct policy_budget *budgets;
     uint32_t budget_count;
+    const struct policy_account *accounts;
+    uint32_t account_count;
     int64_t quota_guess; /* how long an account rests that did not report until when */
 };
 

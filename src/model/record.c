@@ -106,6 +106,8 @@ const struct record_row RECORDS[RECORD_TYPES] = {
     [RECORD_HOST_DECIDED] = {"host.decided", true},
     [RECORD_BATCH_SET] = {"batch.set", true},
     [RECORD_BATCH_ENDED] = {"batch.ended", true},
+    [RECORD_ACCOUNT_SEEN] = {"account.seen", false},
+    [RECORD_ACCOUNT_OVERAGE] = {"account.overage", true},
 };
 const struct names RECORD_NAMES = NAMES_OF(RECORDS);
 

@@ -111,6 +111,8 @@ enum record_type {
     RECORD_HOST_DECIDED,    /* of a workspace: what a person decided about it */
     RECORD_BATCH_SET,       /* of an admission: a person made or changed a batch of tasks */
     RECORD_BATCH_ENDED,     /* of an admission: its time is over */
+    RECORD_ACCOUNT_SEEN,    /* of an admission: the newest report about a quota window */
+    RECORD_ACCOUNT_OVERAGE, /* of an admission: paid extra usage, and what is done about it */
     RECORD_TYPES
 };
 

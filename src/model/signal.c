@@ -37,6 +37,8 @@ static const struct field CREATE[] = {
     F("task", FIELD_BYTES, 24, describe.task, LIMIT_BODY, "its plan: one task"),
     F("batch", FIELD_UINT, 25, describe.batch.key, 0, "key of the task batch that it belongs to"),
     F("batchUntil", FIELD_TIME, 26, describe.batch.until, 0, "end of that batch"),
+    F("quotaMark", FIELD_U32, 27, describe.quota_mark, 0,
+      "percent of a quota window from which its work does not begin; 0: none"),
 };
 static const struct field BATCH_SET[] = {
     F("body", FIELD_BYTES, 16, body, LIMIT_BODY, "the batch: a TASK_BATCH"),
@@ -153,7 +155,7 @@ static const struct field ASK[] = {
 /* clang-format off */
 #define ADMISSION_FIELDS \
     F("charge", FIELD_U32, 16, about.assignment, 0, "ordinal + 1 of the assignment"), \
-    F("body", FIELD_BYTES, 17, body, LIMIT_BODY, "the PERMIT; account.limited: the ACCOUNT"), \
+    F("body", FIELD_BYTES, 17, body, LIMIT_BODY, "the PERMIT; account.limited: the ACCOUNT; account.seen: the QUOTA"), \
     F("desk", FIELD_U32, 18, admission, 0, "the host whose admission this is"), \
     F("until", FIELD_TIME, 19, until, 0, "end time of the limit"), \
     F("cost", FIELD_UINT, 20, spent.cost, 0, \
@@ -191,6 +193,8 @@ static const struct field BRAKED[] = {
     F("reason", FIELD_TEXT, 18, reason, LIMIT_REASON, "the reason, in one line"),
     F("text", FIELD_TEXT, 19, text, LIMIT_REPORT,
       "the folder, the disk space in MiB, and what to do"),
+    F("to", FIELD_U32, 20, to, 0, "enum braking: why, or that it is over"),
+    F("until", FIELD_TIME, 21, until, 0, "paid usage: time at which it ends"),
 };
 
 static const struct field ORDER[] = {
@@ -248,6 +252,7 @@ const struct signal_row SIGNALS[SIGNAL_KINDS] = {
     [SIGNAL_RUN_BRAKED] = ROW("run.braked", BRAKED),
     [SIGNAL_HOST_DENIED] = ROW("host.denied", HOST_DENIED_FIELDS),
     [SIGNAL_BATCH_SET] = ROW("batch.set", BATCH_SET),
+    [SIGNAL_ACCOUNT_SEEN] = ROW("account.seen", ADMISSION),
 };
 const struct names SIGNAL_NAMES = NAMES_OF(SIGNALS);
 const struct shape SIGNAL_COMMON = SHAPE("signal", SIGNAL_ENCODING, COMMON);

@@ -55,7 +55,17 @@ enum signal_kind {
     SIGNAL_RUN_BRAKED, /* the host has frozen a run because of its disk */
     SIGNAL_HOST_DENIED, /* to a workspace: a HOST_ACCESS: a run was denied it; with `to`: what a person wants */
     SIGNAL_BATCH_SET, /* to admission: a TASK_BATCH: a person makes or changes one; `to`: enum batch_change */
+    SIGNAL_ACCOUNT_SEEN, /* to admission: a QUOTA: what an agent's program reports about its account */
     SIGNAL_KINDS
+};
+
+/* What has happened to a frozen run: `to` of SIGNAL_RUN_BRAKED. */
+enum braking {
+    BRAKING_DISK,
+    BRAKING_OVERAGE,
+    BRAKING_OVERAGE_OVER,
+    BRAKING_OVERAGE_ENDS,
+    BRAKINGS
 };
 
 /* A sender may repeat itself, and it is applied once. */
@@ -92,6 +102,7 @@ struct signal_goal {
     uint64_t repository; /* create, lane.hold, host.denied: see struct goal */
     struct str task;     /* create: a PLAN_TEXT of one row, which becomes its plan; empty: none */
     struct goal_batch batch; /* create */
+    uint32_t quota_mark; /* create: see struct goal_kind */
 };
 
 /* work: a node, and how it moves. */

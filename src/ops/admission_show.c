@@ -67,6 +67,8 @@ static json_t *accounts_json(const struct live *live) {
     json_t *list = json_array();
     for (uint32_t i = 0; i < live->accounts.count; i++) {
         const struct account *account = &live->accounts.at[i];
+        if (account->limited_until == 0 && !account->guessed)
+            continue;
         json_array_append_new(list, json_pack("{s:s, s:o, s:b}", "account", account->name,
                                               "limitedUntil", json_of_time(account->limited_until),
                                               "guessed", (int)account->guessed));

@@ -2,6 +2,7 @@
 /* Operations on batches: tasks that are handed over together, such as the list for a night. docs/decisions/0021. */
 #include "model/live.h"
 
+#include "ops/account/account.h"
 #include "ops/all.h"
 #include "ops/goal/task_row.h"
 #include "ops/json.h"
@@ -84,14 +85,10 @@ static void batch_signal(struct op_call *call, uint32_t changes, struct signal *
     ret->reason = call->args.reason;
 }
 
-/* Nothing is read first; the request is only where the arguments are checked, once. */
+/* Checks the arguments, once. */
 static bool create_request(struct op_call *call, struct store_request *ret) {
-    (void)ret;
-    if (own_make(call)) {
-        struct batch_call *own = call->own;
-        repository_take(call, &own->repository);
-    }
-    return false;
+    struct batch_call *own = own_make(call) ? call->own : NULL;
+    return own && repository_take(call, &own->repository) && quota_request(call, ret);
 }
 
 static uint32_t create_signals(const struct op_call *call) {
@@ -100,7 +97,6 @@ static uint32_t create_signals(const struct op_call *call) {
 
 static bool create_signal(struct op_call *call, const struct store_answer *answer,
                           struct signal *ret) {
-    (void)answer;
     const struct batch_call *own = call->own;
     if (call->nth == 0) {
         batch_signal(call, BATCH_MAKE | bounds_given(call), ret);
@@ -109,6 +105,8 @@ static bool create_signal(struct op_call *call, const struct store_answer *answe
     const struct task_row *tasks = call->args.tasks.at;
     struct str tag = arena_format(&call->arena, TAG_PREFIX "%s", own->batch.name);
     struct tags tags = {{&tag, 1}};
+    if (!quota_is_kept(call, answer, tasks[call->nth - 1].agent))
+        return false;
     task_signal(call, &tasks[call->nth - 1], ret);
     ret->describe.repository = own->repository;
     ret->describe.tags = shape_encode(&TAGS, &tags, &call->arena);
@@ -133,6 +131,7 @@ static const struct field CREATE[] = {
      LIMIT_BATCH_TASKS, &TASK_ROW},
     PARAM_JOBS,
     PARAM_UNTIL,
+    PARAM_QUOTA,
     PARAM_REPO,
     PARAM_KEY,
     PARAM_TRACE,

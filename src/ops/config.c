@@ -16,6 +16,7 @@ static const struct op_member SHOWN[] = {
     {"budgets", MEMBER_LIST, true, "what may be spent"},
     {"prices", MEMBER_LIST, true, "what models cost"},
     {"repos", MEMBER_LIST, true, "repositories, besides that of [repo]"},
+    {"accounts", MEMBER_LIST, true, "what is allowed with accounts"},
 };
 
 const struct op OP_CONFIG_SHOW = {

@@ -67,6 +67,7 @@ struct op_args { /* the arguments of all operations */
     struct rows tasks; /* struct task_row */
     struct str name;   /* of a batch */
     uint32_t jobs;
+    uint32_t quota;    /* goal.create: percent */
 };
 
 /* Something that the host waits for; shown by `status`. */
@@ -101,6 +102,18 @@ struct op_repositories {
     } at[LIMIT_REPOSITORIES + 1];
 };
 
+/* How the runs of each agent log in. */
+struct op_login {
+    char agent[LIMIT_AGENT + 1];
+    const char *kind; /* token, key, own, copied, none */
+    char text[OP_WAIT_TEXT];
+    int64_t expires_at; /* 0: not known */
+};
+struct op_logins {
+    uint32_t count;
+    struct op_login at[LIMIT_POLICY_AGENTS];
+};
+
 struct op_call {
     const struct op *op;
     const json_t *params;          /* as received, checked */
@@ -114,6 +127,7 @@ struct op_call {
     const struct caller *caller;
     const struct op_facts *facts;               /* if op->wants_facts */
     const struct op_repositories *repositories; /* if op->wants_repositories */
+    const struct op_logins *logins;             /* if op->wants_logins */
     /* reads a policy from its text; NULL: not available. See engine/policy_text.h */
     bool (*policy_read)(struct str text, const struct texts *set, struct arena *arena,
                         struct policy *ret, char *why, size_t why_size);
@@ -198,6 +212,7 @@ struct op {
     void (*close)(struct op_call *call);
     bool wants_facts;
     bool wants_repositories;
+    bool wants_logins;
     /* reads that need more than one answer: the next request after this answer. It has to copy what it needs: the next
      * answer replaces this one. False: this was the last answer, and `result` is built from it. */
     bool (*next)(struct op_call *call, const struct store_answer *answer,

@@ -4,6 +4,7 @@
  * It takes several answers of the store in sequence: the number of goals in each display state; a page each of goals at
  * work, of goals that ended since the given time, newest end first, and of paused goals; then the details of each of
  * them, several at a time; then what waits for a person. Only ends since a time are counted, along their index. */
+#include "ops/account/account.h"
 #include "ops/all.h"
 #include "ops/json.h"
 #include "ops/place.h"
@@ -35,6 +36,8 @@ static const struct op_member MEMBERS[] = {
      "lost hosts whose agents must be frozen before tasks of the shown goals start elsewhere: host, tasks, since, until"},
     {"waits", MEMBER_LIST, true,
      "operations that this host waits for: what, since, goalId if it is for a goal, running or not yet started"},
+    {"accounts", MEMBER_LIST, true,
+     "accounts of agents, as account.list gives them, without logins"},
     {"storeWarning", MEMBER_TEXT, false,
      "risks of the store's configuration that could lose acknowledged writes"},
     {"daemon", MEMBER_OBJECT, true,
@@ -63,6 +66,8 @@ struct gathering {
     uint32_t list, first;        /* in BRIEFS: the goals requested last */
     struct id page[LIMIT_BRIEF]; /* in key order */
     uint32_t page_count;
+    bool accounts; /* they were requested last */
+    struct id admission;
     bool asks;
     struct asking asking;
 };
@@ -241,14 +246,33 @@ static bool page_ask(struct op_call *call, struct store_request *request) {
     return false;
 }
 
+static bool accounts_ask(struct op_call *call, struct store_request *ret_request) {
+    struct gathering *it = call->own;
+    it->accounts = true;
+    it->admission = admission_id(call->facts ? call->facts->host : 0);
+    *ret_request = (struct store_request){
+        .verb = STORE_SHOW, .ids = &it->admission, .id_count = 1, .limit = 1};
+    return true;
+}
+
+static void accounts_take(struct op_call *call, const struct store_answer *answer) {
+    struct gathering *it = call->own;
+    it->accounts = false;
+    json_object_set_new(call->result, "accounts", accounts_shown(call, &answer->loaded[0].live));
+}
+
 static bool next(struct op_call *call, const struct store_answer *answer,
                  struct store_request *ret_request) {
     struct gathering *it = call->own;
     if (it->asks)
         return asking_next(&it->asking, json_object_get(call->result, "needsYou"), answer,
                            ret_request);
-    if (!call->result)
+    if (!call->result) {
         begin(call, answer);
+        return accounts_ask(call, ret_request);
+    }
+    if (it->accounts)
+        accounts_take(call, answer);
     else if (it->page_count > 0)
         page_take(call, answer);
     else

@@ -107,6 +107,7 @@ struct run_table {
     struct salvage_sender sender;
     struct brake brake;
     struct host_lists *host_lists; /* box/run_denied.c */
+    struct quota_accounts *quota;  /* quota/run_quota.c */
     struct pulling *pulls;         /* run_pull_request.c: in progress */
     uint32_t under_way;            /* workers and lookups that have not returned yet */
     bool stopping;
@@ -234,6 +235,8 @@ struct run {
     int64_t saved_at, save_at; /* save_at: deadline of the next save; 0: none is due */
     uint64_t end; /* of all its output, once known: an incomplete last line is read, too */
 
+    bool overage;                     /* frozen because of paid extra usage: quota/run_quota.c */
+    bool overage_paused;              /* as a pause: its hold is of an older build */
     bool brake_asks;                  /* it is not known yet whether its hold is frozen */
     uint64_t disk_bytes, disk_before; /* bytes on disk as last measured; and while there was room */
 
@@ -387,6 +390,28 @@ void run_pump(struct run *run); /* sends waiting text, if the agent is ready */
 void run_look(struct run *run, struct act *act);
 void run_look_ended(struct run *run, enum tristate delivered);
 void run_stop(struct run *run, struct act *act);
+
+/* ---- run_offer.c ---- */
+struct id run_write_name(const struct run *run, struct str name);
+void run_seen_now(const struct run *run, struct observation *ret);
+void run_seen_keep(struct run *run); /* for readers on other threads */
+/* Offers a signal about its goal, or about the aggregate of its host that the signal names, to the ledger. The offset and
+ * `what` name it. */
+void run_offer(struct run *run, struct signal *signal, uint64_t offset, struct str what);
+
+/* ---- quota/run_quota.c ---- */
+/* Its program has reported about its account. */
+void run_quota_heard(struct run *run, const struct drive_event *event, struct arena *arena);
+void run_quota_renew(struct run *run); /* on a new connection to its hold */
+void run_quota_status(struct run *run, const struct hold_status *status);
+void run_quota_refused(struct run *run); /* its hold did not freeze it */
+void quota_start(struct run_table *runs);
+void quota_stop(struct run_table *runs);
+void quota_free(struct run_table *runs);
+
+/* ---- quota/session_file.c ---- */
+/* What a program that reports nothing to its driver has written about its account. False: nothing new. */
+bool session_quota_read(const char *home, struct quota *ret);
 
 /* ---- run_driver.c ---- */
 

@@ -43,116 +43,12 @@ static bool guard_do(struct run *run, void (*work)(void *with), void *with) {
     return whole;
 }
 
-/* ---- signals to the ledger ---- */
-
-struct kept { /* a signal on its way; posted back to the loop when it is durable */
-    struct loop_answer answer;
-    struct id run;
-};
-
-static void seen_keep(struct run *run);
-
-static void kept_home(struct loop_task *task) {
-    struct kept *kept = (struct kept *)(void *)task;
-    struct run_table *runs = kept->answer.runs;
-    struct input *input = kept->answer.input;
-    struct run *run = map_get(&runs->all, kept->run);
-    bool lost = ERRORS[input->error].class == CLASS_TRANSIENT || input->error == ERROR_SAFE_MODE;
-    bool again = lost && input->error != ERROR_SAFE_MODE && !runs->stopping;
-    input->error = again ? ERROR_NONE : input->error;
-    if (again && queue_put(&runs->executor->ledger_thread->queue, input))
-        return;
-    if (run &&
-        lost) { /* the hold still has that output: a state that includes it must not be saved */
-        run->report_lost = true;
-        run->save_pending = false;
-    } else if (run) {
-        run->kept++;
-        run_save(run);
-        seen_keep(run);
-    }
-    input_free(input);
-    free(kept);
-}
-
-static struct id name_of_run(const struct run *run, struct str name) {
-    return id_derive((struct str){(const char *)run->id.bytes, sizeof run->id.bytes}, name);
-}
-
-static void signal_fill(const struct run *run, struct signal *signal, uint64_t offset,
-                        struct str what) {
-    char name[96];
-    snprintf(name, sizeof name, "%.*s %llu", STR_ARG(str_cut(what, 64)),
-             (unsigned long long)offset);
-    signal->source = name_of_run(run, str_of(name));
-    signal->once.keyed = 1;
-    signal->goal = run->goal;
-    signal->at = clock_wall();
-    signal->sender.actor = STR("overseer");
-    signal->sender.by = WHO_OVERSEER;
-    signal->about.assignment = run->assignment + 1;
-    signal->about.run = run->number;
-}
-
-/* A signal that cannot be kept is read again after a restart: until then the state is not saved any more. */
-static void offer(struct run *run, struct signal *signal, uint64_t offset, struct str what) {
-    struct kept *kept = calloc(1, sizeof *kept);
-    signal_fill(run, signal, offset, what);
-    struct input *input = kept ? input_make(signal, kept) : NULL;
-    if (input) {
-        *kept = (struct kept){{{NULL, kept_home}, run->runs, input}, run->id};
-        input->done = loop_answer_post;
-        input->must_fit = true;
-        run->offered++;
-        if (queue_put(&run->runs->executor->ledger_thread->queue, input))
-            return;
-        run->offered--;
-    }
-    input_free(input);
-    free(kept);
-    run->report_lost = true;
-    log_run(LEVEL_ERROR, run,
-            "out of memory for output of agent %s; it is read again after a restart", run->agent);
-}
-
-/* The signal of the run's end carries the reason. An earlier observation would record the end without a reason. */
-static enum tristate process_seen(const struct run *run) {
-    bool complete = run->ended && (run->kept == run->offered || run->report_lost);
-    if (run->exited)
-        return complete ? TRISTATE_NO : TRISTATE_UNKNOWN;
-    return run->held ? TRISTATE_YES : TRISTATE_UNKNOWN;
-}
-
-/* Uses the steady clock: what is kept is not affected by steps of the wall clock. */
-static void seen_measured(const struct run *run, struct observation *ret) {
-    *ret = (struct observation){0};
-    if (run->begun && !run->broken)
-        run->driver->see(run->state, ret);
-    ret->context /= 100; /* to percent */
-    ret->assignment = run->assignment;
-    ret->at = clock_steady();
-    ret->process = process_seen(run);
-    if (run->exited || run->broken)
-        ret->turn = run->exited ? ret->process : TRISTATE_NO;
-}
-
-static void seen_now(const struct run *run, struct observation *ret) {
-    seen_measured(run, ret);
-    observation_to_wall(ret);
-}
-
-static void seen_keep(struct run *run) {
-    struct observation seen;
-    seen_measured(run, &seen);
-    pthread_mutex_lock(&run->runs->lock);
-    run->seen = seen;
-    pthread_mutex_unlock(&run->runs->lock);
-}
+/* ---- signals ---- */
 
 static void event_offer(struct run *run, enum agent_event happened, const struct drive_event *event,
                         struct str reason, struct arena *arena) {
     struct observation seen;
-    seen_now(run, &seen);
+    run_seen_now(run, &seen);
     seen.event = happened;
     seen.limited_until = event->until;
     seen.exit = run->exit;
@@ -162,7 +58,7 @@ static void event_offer(struct run *run, enum agent_event happened, const struct
                             .body = shape_encode(&OBSERVATION, &seen, arena),
                             .exit = run->exit,
                             .reason = str_cut_utf8(reason, LIMIT_PROSE)};
-    offer(run, &signal, event->offset, str_of(name_of(&AGENT_EVENT_NAMES, happened)));
+    run_offer(run, &signal, event->offset, str_of(name_of(&AGENT_EVENT_NAMES, happened)));
 }
 
 /* UPDATE-01: only the agent's own words, and only the block in them. */
@@ -170,7 +66,7 @@ static void words_offer(struct run *run, const struct drive_event *event, struct
     struct update_reading it = {
         .reply = event->text, .goal = run->goal, .assignment = run->assignment + 1, .arena = arena};
     if (event->text.len > 0 && parse_do(run, update_find, &it) && it.found)
-        offer(run, &it.signal, event->offset, STR("words"));
+        run_offer(run, &it.signal, event->offset, STR("words"));
 }
 
 /* ---- events ---- */
@@ -180,7 +76,7 @@ void run_look_ended(struct run *run, enum tristate delivered) {
     struct observation seen;
     if (!run->look)
         return;
-    seen_now(run, &seen);
+    run_seen_now(run, &seen);
     seen.dispatch = run->look->effect.dispatch;
     seen.delivered = delivered;
     run_report(run, &run->look, (struct signal){.body = shape_encode(&OBSERVATION, &seen, &arena)});
@@ -234,9 +130,19 @@ static void asks(struct run *run, const struct drive_event *event, struct arena 
         ask_offer(run, arena);
 }
 
+static bool writes_sessions(const struct run *run) {
+    struct str kind = run_login_kind(run);
+    return !run->driver->watches &&
+           (str_equal(kind, STR("codex")) || str_equal(kind, STR("codex-acp")));
+}
+
 /* A turn that we interrupted ourselves is neither progress nor reported. */
 static void turn_over(struct run *run, const struct drive_event *event, struct arena *arena) {
+    struct quota quota;
+    struct drive_event report = {.offset = event->offset, .quota = &quota};
     run->asks.count = 0;
+    if (writes_sessions(run) && session_quota_read(run->home, &quota))
+        run_quota_heard(run, &report, arena);
     if (event->reason != DRIVE_TURN_CANCELLED || !run->interrupted)
         event_offer(run, AGENT_ENDED, event, STR(""), arena);
     words_offer(run, event, arena);
@@ -268,6 +174,7 @@ static void event_take(struct run *run, const struct drive_event *event, struct 
     case DRIVE_FAILED: turn_failed(run, event, arena); break;
     case DRIVE_LIMITED: event_offer(run, AGENT_LIMITED, event, event->text, arena); break;
     case DRIVE_DELIVERED: run_look_ended(run, event->arrived); break;
+    case DRIVE_QUOTA: run_quota_heard(run, event, arena); break;
     default: break;
     }
 }
@@ -291,7 +198,7 @@ static void event_do(void *with) {
 /* Breaks off an agent that reads nothing of what it is sent, and asks for more. */
 static void write_add(struct run *run, struct drive_out *out, struct str name) {
     bool wants = out->bytes.len > 0 || out->receipt;
-    if ((wants && !outbox_add(run, name_of_run(run, name), out->bytes, false)) ||
+    if ((wants && !outbox_add(run, run_write_name(run, name), out->bytes, false)) ||
         (out->close && !outbox_add(run, (struct id){0}, STR(""), true)))
         drive_break(out, run->driver->resume_at(run->state), "it does not read its input");
 }
@@ -311,7 +218,7 @@ static void apply_output(struct run *run, struct drive_out *out, struct str name
 
 static void apply_events(struct run *run, struct drive_out *out, struct str name) {
     apply_output(run, out, name);
-    seen_keep(run);
+    run_seen_keep(run);
     run_due(run);
 }
 
@@ -342,7 +249,7 @@ void run_break(struct run *run, const char *why) {
                 report.why);
     arena_free(&arena);
     run_look_ended(run, TRISTATE_UNKNOWN);
-    seen_keep(run);
+    run_seen_keep(run);
     run_save(run);
     run_due(run);
 }
@@ -479,7 +386,7 @@ static void heard_data(void *with, uint64_t offset, struct str bytes) {
         run_save(run);
     else
         run_save_soon(run);
-    seen_keep(run);
+    run_seen_keep(run);
     run_pump(run);
     run_due(run);
 }
@@ -503,9 +410,10 @@ static void heard_status(void *with, const struct hold_status *status) {
     if ((status->flags & HOLD_EXITED) && !(status->flags & HOLD_ENDED))
         left_stop(run);
     run_brake_status(run, status);
+    run_quota_status(run, status);
     if (!run->begun && !run->exited && !run->unresumable)
         begin(run);
-    seen_keep(run);
+    run_seen_keep(run);
 }
 
 /* Empty: it ended normally, or because it was stopped. */
@@ -579,6 +487,8 @@ static void heard_answer(void *with, enum hold_kind to, enum hold_verdict verdic
                 run->agent);
     if (to == HOLD_CLOSE && verdict != HOLD_STALE)
         outbox_closed(run);
+    if (to == HOLD_FREEZE_FOR && verdict == HOLD_FAILED)
+        run_quota_refused(run);
     if (to == HOLD_FREEZE_FOR)
         still_answered(run);
     if (to == HOLD_COLLECT && verdict == HOLD_DONE && run->stop)
@@ -615,7 +525,7 @@ static void write_lost(struct run *run, enum tristate arrived) {
 static struct id write_of_dispatch(const struct run *run, struct id dispatch) {
     char name[ID_TEXT + 1];
     dispatch_name(dispatch, name);
-    return name_of_run(run, str_of(name));
+    return run_write_name(run, str_of(name));
 }
 
 static void looked_for(struct run *run, struct id dispatch, enum hold_written written) {
@@ -705,6 +615,7 @@ bool run_open(struct run *run, uint64_t offset) {
     run->left_stopped = false;
     run->brake_asks = true;
     run_brake_renew(run);
+    run_quota_renew(run);
     if (!held_attach(run->held, offset) || !held_look(run->held))
         return false;
     outbox_reconnected(run);
@@ -744,7 +655,7 @@ void run_look(struct run *run, struct act *act) {
 /* P10: a stranded run gets no grace period: another run may work in its place, and a grace period would thaw it. A run
  * that is frozen because the disk is full would only write more during a grace period. */
 static bool stop_say(struct run *run) {
-    bool at_once = run_is_braked(run) || (run->stop && run->stop->stranded);
+    bool at_once = run_is_braked(run) || run->overage || (run->stop && run->stop->stranded);
     uint32_t grace = at_once ? 0 : RUN_GRACE_MS;
     return run->held && (run->ended ? held_collect(run->held) : held_stop(run->held, grace));
 }
@@ -794,7 +705,7 @@ void run_tick(struct run *run, int64_t now) {
     if (run->save_at && run->save_at <= now) {
         run->save_at = 0;
         run_save(run);
-        seen_keep(run);
+        run_seen_keep(run);
     }
     if (run->look && run->look_until <= now)
         run_look_ended(run, TRISTATE_UNKNOWN);

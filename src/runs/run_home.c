@@ -164,8 +164,7 @@ static bool path_is_plain(struct str path) {
 
 /* The run has a HOME of its own; this puts the operator's file or folder there. It can read the content of folders, and
  * cannot write to them. */
-static void file_share(struct run *run, struct str path, struct arena *arena) {
-    const char *home = getenv("HOME");
+static void file_share(struct run *run, const char *home, struct str path, struct arena *arena) {
     if (!home || !path_is_plain(path))
         return;
     char *from = arena_cstr(&run->arena, arena_format(arena, "%s/%.*s", home, STR_ARG(path)));
@@ -204,15 +203,17 @@ struct str run_login_kind(const struct run *run) {
 }
 
 /* Shares the files of its kind: settings always, its login only if it has no token of its own. */
-static void kind_share(struct run *run, const struct drive_launch *launch, bool token,
-                       struct arena *arena) {
+static void kind_share(struct run *run, const struct drive_launch *launch,
+                       const struct agent_setting *agent, struct arena *arena) {
+    const char *own = agent->login_home.len ? arena_cstr(arena, agent->login_home) : getenv("HOME");
+    bool token = agent->token.file.len > 0;
     for (size_t i = 0; i < LOGIN_COUNT; i++) {
         struct str file = str_of(LOGINS[i].file);
         if (!login_is_for(&LOGINS[i], run_login_kind(run)) || driver_wrote(launch, file))
             continue;
         login_remove(run, file, arena);
         if (!token || LOGINS[i].form == LOGIN_SETTINGS)
-            file_share(run, file, arena);
+            file_share(run, LOGINS[i].form == LOGIN_SETTINGS ? getenv("HOME") : own, file, arena);
     }
 }
 
@@ -221,9 +222,9 @@ void home_share(struct run *run, const struct drive_launch *launch, struct arena
     const struct agent_setting *agent = run_agent(settings, str_of(run->agent));
     for (uint32_t i = 0; agent && i < agent->share.count; i++)
         if (!driver_wrote(launch, agent->share.at[i]))
-            file_share(run, agent->share.at[i], arena);
+            file_share(run, getenv("HOME"), agent->share.at[i], arena);
     if (agent && agent->share.count == 0)
-        kind_share(run, launch, agent->token.file.len > 0, arena);
+        kind_share(run, launch, agent, arena);
     context_settings_drop(settings);
 }
 

@@ -137,6 +137,7 @@ struct run_table *runs_start(uv_loop_t *loop, struct executor *executor,
     runs_lease_start(runs);
     brake_start(runs);
     host_lists_start(runs);
+    quota_start(runs);
     if (!net_start(runs))
         log_host(
             LEVEL_WARNING,
@@ -189,6 +190,7 @@ void runs_stop(struct run_table *runs) {
     net_stop(runs);
     brake_stop(runs);
     host_lists_stop(runs);
+    quota_stop(runs);
     uv_close((uv_handle_t *)&runs->timer, NULL);
     uv_close((uv_handle_t *)&runs->clean, NULL);
     uv_close((uv_handle_t *)&runs->renew, NULL);
@@ -216,6 +218,7 @@ void runs_end(struct run_table *runs) {
     due_free(&runs->due);
     pool_free(runs->net);
     host_lists_free(runs);
+    quota_free(runs);
     pthread_mutex_destroy(&runs->lock);
     free(runs);
 }

@@ -41,6 +41,7 @@ void runs_carry(struct run_table *runs, struct act *act);
 void run_finish(struct daemon_context *context, struct op_call *call);
 
 /* Lists what waits for a server, and since when; from any thread. Returns the count, at most `most`. */
+void runs_logins(struct daemon_context *context, struct op_logins *ret); /* from any thread */
 unsigned runs_wait(struct daemon_context *context, struct op_wait *ret, unsigned most);
 
 /* Called before a stop is committed, from any thread: if the store cannot be written or disk space is low, freezes the

@@ -159,8 +159,8 @@ static json_t *login_json(const char *verdict, struct str text) {
     return json_pack("{s:s, s:s%}", "verdict", verdict, "text", text.at ? text.at : "", text.len);
 }
 
-static json_t *login_tell(const struct login *login, struct arena *arena) {
-    const char *home = getenv("HOME");
+static json_t *login_tell(const struct login *login, struct str own, struct arena *arena) {
+    const char *home = own.len ? arena_cstr(arena, own) : getenv("HOME");
     char *path = arena_cstr(arena, arena_format(arena, "%s/%s", home ? home : "", login->file));
     struct str text, copy;
     if (!file_get(path, arena, &text))
@@ -200,7 +200,7 @@ static json_t *login_look(struct trying *it, const struct agent_setting *agent) 
     for (size_t i = 0; i < LOGIN_COUNT && it->run.driver; i++) {
         bool own =
             LOGINS[i].form != LOGIN_SETTINGS && login_is_for(&LOGINS[i], run_login_kind(&it->run));
-        json_t *login = own ? login_tell(&LOGINS[i], &it->arena) : NULL;
+        json_t *login = own ? login_tell(&LOGINS[i], agent->login_home, &it->arena) : NULL;
         if (login)
             return login;
     }

@@ -67,13 +67,14 @@ class Answer:
         self.handler, self.dialect, self.plan = handler, dialect, plan
         self.stream, self.listed = stream and not listed, listed
         self.begun, self.stop, self.status = False, "end", 200
+        self.headers = {}
         dialect.step = plan.step
 
     def begin(self):
         if not self.begun:
             self.begun = True
             if self.stream:
-                self.handler.stream_begin()
+                self.handler.stream_begin(self.headers)
             self.send(self.dialect.start())
 
     def send(self, events, gather=0):
@@ -130,7 +131,8 @@ class Answer:
         if times is not None and self.handler.model.count(self.plan, "error") > times:
             return True
         text = f"scripted error {status}"
-        return self.fail(status, text, self.dialect.error(status, text), {"x-should-retry": "false"} if final else None)
+        return self.fail(status, text, self.dialect.error(status, text),
+                         {**({"x-should-retry": "false"} if final else {}), **self.headers})
 
     def fail(self, status, text, body, headers):
         """Reports a failure: in a stream that has begun as an event, else as the reply."""
@@ -147,7 +149,7 @@ class Answer:
         if left <= 0:
             return True
         headers, body = self.dialect.limit(left, until)
-        return self.fail(429, body["error"]["message"], body, headers)
+        return self.fail(429, body["error"]["message"], body, {**headers, **self.headers})
 
     def do_hang(self, times=None):
         if times is not None and self.handler.model.count(self.plan, "hang") > times:
@@ -168,11 +170,15 @@ class Answer:
     def do_finish(self, tokens_in, tokens_out, cached):
         self.dialect.usage = (tokens_in, tokens_out, cached or 0)
 
+    def do_head(self, headers):
+        for name, value in headers.items():
+            self.headers[name] = str(round(time.time()) + int(value[1:])) if value.startswith("+") else value
+
     # ---- all parts ----
 
     def run(self):
         parts = self.plan.parts
-        for part in sorted(parts, key=lambda part: part.verb != "finish"):  # "finish" first: the start already reports usage
+        for part in sorted(parts, key=lambda part: part.verb not in ("head", "finish")):  # first: the start already reports them
             over = self.do_call(part) if part.verb in CALLS else getattr(self, f"do_{part.verb}")(*part.values)
             if over is False:
                 return
@@ -184,7 +190,7 @@ class Answer:
             self.handler.stream_end()
         else:
             whole = self.dialect.whole(self.stop)
-            self.handler.reply(200, [whole] if self.listed else whole)
+            self.handler.reply(200, [whole] if self.listed else whole, self.headers)
 
 
 class Handler(BaseHTTPRequestHandler):
@@ -212,12 +218,14 @@ class Handler(BaseHTTPRequestHandler):
         self.end_headers()
         self.wfile.write(data)
 
-    def stream_begin(self):
+    def stream_begin(self, headers):
         self.send_response(200)
         self.send_header("content-type", "text/event-stream; charset=utf-8")
         self.send_header("cache-control", "no-cache")
         self.send_header("request-id", f"req_{self.number}")
         self.send_header("transfer-encoding", "chunked")
+        for name, value in headers.items():
+            self.send_header(name, value)
         self.end_headers()
 
     def stream_send(self, data):

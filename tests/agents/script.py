@@ -36,6 +36,7 @@ VERBS = {  # verb: (pattern of its arguments, their types)
     "drop": (r"", ()),                                    # resets the connection
     "cut": (r"", ()),                                     # ends because the tokens are used up
     "refuse": (r"", ()),                                  # ends with a refusal
+    "head": (r"(\{.*\})", (json.loads,)),                 # headers of the answer; a value such as "+3600": seconds from now, as UNIX time
     "finish": (r"(\d+)\s+(\d+)(?:\s+(\d+))?", (int, int, int)),  # usage: input tokens, output tokens, cached input tokens
 }
 A_VERB = r"(?:%s)\b" % "|".join(VERBS)

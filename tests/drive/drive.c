@@ -36,8 +36,8 @@ _Noreturn void memory_exhausted(void) {
 }
 
 static const char *const KINDS[DRIVE_KINDS] = {
-    "started", "accepted", "progress", "chatter", "tool_begun", "tool_ended", "usage",
-    "asks",    "ended",    "failed",   "limited", "delivered",  "broken",     "exited"};
+    "started", "accepted", "progress", "chatter",   "tool_begun", "tool_ended", "usage", "asks",
+    "ended",   "failed",   "limited",  "delivered", "broken",     "exited",     "quota"};
 static const char *const ENDS[] = {"done", "cancelled", "cut"};
 static const char *const TRISTATE[] = {"unknown", "yes", "no"};
 

@@ -27,6 +27,26 @@ static struct id dispatch_of(uint32_t n) {
     return id_derive(STR("scene"), str_of(key));
 }
 
+/* quota(5h 6200 allowed 3600, 7d ? unknown 0, paid 3600) */
+static struct str quota_words(const struct quota *quota, struct arena *arena) {
+    static const char *const PAID[] = {"", ", free", ", paid"};
+    struct drive_out words = {.arena = arena};
+    for (uint32_t i = 0; i < LIMIT_QUOTA_WINDOWS && quota->windows[i].kind[0]; i++) {
+        const struct quota_window *window = &quota->windows[i];
+        struct str used = window->used ? arena_format(arena, "%u", window->used - 1) : STR("?");
+        drive_say(&words,
+                  arena_format(arena, "%s%s %.*s %s %lld", i > 0 ? ", " : "", window->kind,
+                               STR_ARG(used), name_of(&QUOTA_STATUS_NAMES, window->status),
+                               window->resets_at ? (long long)((window->resets_at - NOON) / 1000000)
+                                                 : 0));
+    }
+    drive_say(&words, str_of(PAID[quota->overage]));
+    if (quota->overage_until)
+        drive_say(&words, arena_format(arena, " %lld",
+                                       (long long)((quota->overage_until - NOON) / 1000000)));
+    return arena_format(arena, "quota(%.*s)", STR_ARG(words.bytes));
+}
+
 static struct str event_words(const struct drive_event *event, struct arena *arena) {
     static const char *const ENDS[] = {"done", "cancelled", "cut"};
     static const char *const TRISTATE[] = {"unknown", "yes", "no"};
@@ -53,6 +73,7 @@ static struct str event_words(const struct drive_event *event, struct arena *are
     case DRIVE_DELIVERED: return arena_format(arena, "delivered(%s)", TRISTATE[event->arrived]);
     case DRIVE_BROKEN: return arena_format(arena, "broken(%.*s)", STR_ARG(text));
     case DRIVE_EXITED: return arena_format(arena, "exited(%lld)", (long long)event->status);
+    case DRIVE_QUOTA: return quota_words(event->quota, arena);
     case DRIVE_KINDS: break;
     }
     return (struct str){"", 0};

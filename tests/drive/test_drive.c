@@ -4,6 +4,7 @@
 
 #include "drive/scene.h"
 #include "drivers/drive_acp.h"
+#include "drivers/quota_read.h"
 #include "hold/wire.h"
 
 #include <malloc.h>
@@ -363,6 +364,51 @@ static const struct scene SCENES[] = {
                "'subtype':'error_during_execution','is_error':true")}},
      .events = "started(" CLAUDE_RUN ") usage(1015,250000,0) limited(3600)",
      .wrote = {"'subtype':'interrupt'"}},
+    {.name = "claude: every window of its account",
+     .driver = "claude",
+     .quirk = "claude",
+     .acts =
+         {{"begin", CLAUDE_HELLO},
+          {"send",
+           "{'type':'rate_limit_event','rate_limit_info':{'status':'allowed','resetsAt':1794747600,"
+           "'rateLimitType':'five_hour','isUsingOverage':false,'unifiedWindows':{'five_hour':{"
+           "'utilization':0.62,'resetsAt':1794747600,'status':'allowed'},'seven_day':{"
+           "'utilization':0.41,'resetsAt':1794830400,'status':'allowed'}}}}\n" CLAUDE_RESULT(
+               "'subtype':'success','result':''")}},
+     .events = "started(" CLAUDE_RUN
+               ") quota(5h 6200 allowed 3600, 7d 4100 allowed 86400, free) usage(1015,250000,0) "
+               "accepted ended(done,)"},
+    {.name = "claude: what an older build says, and what it leaves out",
+     .driver = "claude",
+     .quirk = "claude",
+     .acts =
+         {{"begin", CLAUDE_HELLO},
+          {"send",
+           "{'type':'rate_limit_event','rate_limit_info':{'status':'allowed_warning','resetsAt':"
+           "1794747600,'rateLimitType':'seven_day_opus','utilization':0.925}}\n"
+           "{'type':'rate_limit_event','rate_limit_info':{'status':'allowed','rateLimitType':"
+           "'five_hour'}}\n"
+           "{'type':'rate_limit_event','rate_limit_info':{'rateLimitType':'overage','utilization':1}}\n"
+           "{'type':'rate_limit_event','rate_limit_info':{'rateLimitType':'Not one word'}}\n"
+           "{'type':'rate_limit_event','rate_limit_info':{'rateLimitType':'monthly','utilization':"
+           "'x','resetsAt':-5}}\n"
+           "{'type':'rate_limit_event'}\n" CLAUDE_RESULT("'subtype':'success','result':''")}},
+     .events =
+         "started(" CLAUDE_RUN
+         ") quota(7d-opus 9250 warning 3600) quota(5h ? allowed 0) quota(monthly ? unknown 0) "
+         "usage(1015,250000,0) accepted ended(done,)"},
+    {.name = "claude: paid extra usage is no limit",
+     .driver = "claude",
+     .quirk = "claude",
+     .acts = {{"begin", CLAUDE_HELLO},
+              {"send",
+               "{'type':'rate_limit_event','rate_limit_info':{'status':'rejected','resetsAt':"
+               "1794747600,'rateLimitType':'five_hour','overageStatus':'allowed',"
+               "'isUsingOverage':true,'overageInUse':true,'unifiedWindows':{'five_hour':{"
+               "'utilization':1.5,'resetsAt':1794747600}}}}\n" CLAUDE_RESULT(
+                   "'subtype':'error','is_error':true,'result':'no'")}},
+     .events = "started(" CLAUDE_RUN
+               ") quota(5h 10000 rejected 3600, paid 3600) usage(1015,250000,0) failed(no)"},
     {.name = "claude: its process dies",
      .driver = "claude",
      .quirk = "claude",
@@ -1383,14 +1429,46 @@ static void test_simulation(void **state) {
     arena_free(&arena);
 }
 
+/* ---- what Codex writes ---- */
+
+static void test_limits_of_codex(void **state) {
+    static const char LINE[] =
+        "\"timestamp\":\"x\"}\n"
+        "{\"type\":\"event_msg\",\"payload\":{\"type\":\"token_count\",\"info\":null,\"rate_limits\":{"
+        "\"primary\":{\"used_percent\":12.5,\"window_minutes\":300,\"resets_at\":1794747600},"
+        "\"secondary\":{\"used_percent\":100,\"window_minutes\":10080},"
+        "\"credits\":{\"has_credits\":%s,\"unlimited\":false,\"balance\":\"0\"}}}}\n"
+        "{\"type\":\"event_msg\",\"payload\":{\"type\":\"token_count\",\"rate_limits\":null}}\n"
+        "{\"type\":\"event_msg\",\"payload\":{\"type\":\"agent_message\",\"message\":\"rate_limits\"}}\n"
+        "{\"type\":\"event_msg\",\"payl";
+    char text[2048];
+    struct quota quota;
+    (void)state;
+    snprintf(text, sizeof text, LINE, "false");
+    assert_true(quota_read_codex(str_of(text), &quota));
+    assert_string_equal(quota.windows[0].kind, "5h");
+    assert_int_equal(quota.windows[0].used, 1251);
+    assert_true(quota.windows[0].resets_at == (int64_t)1794747600 * 1000000);
+    assert_string_equal(quota.windows[1].kind, "7d");
+    assert_int_equal(quota.windows[1].used, 10001);
+    assert_true(quota.windows[1].resets_at == 0);
+    assert_int_equal(quota.overage, OVERAGE_NO);
+    snprintf(text, sizeof text, LINE, "true");
+    assert_true(quota_read_codex(str_of(text), &quota));
+    assert_int_equal(quota.overage, OVERAGE_YES);
+    assert_false(quota_read_codex(STR("no line of it\n\n{\"rate_limits\":1}"), &quota));
+    assert_false(quota_read_codex(STR(""), &quota));
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_scenes),       cmocka_unit_test(test_simulation),
-        cmocka_unit_test(test_lines),        cmocka_unit_test(test_line_too_long),
-        cmocka_unit_test(test_limits),       cmocka_unit_test(test_scope_of_the_operator),
-        cmocka_unit_test(test_scope),        cmocka_unit_test(test_long_scope),
-        cmocka_unit_test(test_launch),       cmocka_unit_test(test_many_args),
-        cmocka_unit_test(test_many_answers), cmocka_unit_test(test_too_much_said),
-        cmocka_unit_test(test_alike),        cmocka_unit_test(test_watched_is_not_told)};
+        cmocka_unit_test(test_scenes),         cmocka_unit_test(test_simulation),
+        cmocka_unit_test(test_lines),          cmocka_unit_test(test_line_too_long),
+        cmocka_unit_test(test_limits),         cmocka_unit_test(test_scope_of_the_operator),
+        cmocka_unit_test(test_scope),          cmocka_unit_test(test_long_scope),
+        cmocka_unit_test(test_launch),         cmocka_unit_test(test_many_args),
+        cmocka_unit_test(test_many_answers),   cmocka_unit_test(test_too_much_said),
+        cmocka_unit_test(test_alike),          cmocka_unit_test(test_watched_is_not_told),
+        cmocka_unit_test(test_limits_of_codex)};
     return cmocka_run_group_tests_name("drive", tests, NULL, NULL);
 }

@@ -481,7 +481,9 @@ static void words_tell(const struct init *init, bool reloaded) {
     if (reloaded)
         printf("The daemon has reloaded them.\n");
     if (any)
-        hint("Next: overseer run \"fix the failing test\" --agent %s", agent);
+        hint("Next: overseer run \"fix the failing test\" --agent %s\n"
+             "For a whole night, a login of its own: overseer account add NAME --agent %s",
+             agent, agent);
     else
         hint("Next: install an agent program, then overseer init --yes");
 }

@@ -199,6 +199,7 @@ static const struct {
     {"lane.show", print_lane},        {"replay.run", print_replay},
     {"replay.compare", print_replay}, {"work.log", print_log},
     {"work.diff", print_diff},        {"network.list", print_network},
+    {"account.list", print_accounts},
 };
 
 void print_result(const struct typed *typed, const json_t *result) {

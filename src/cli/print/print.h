@@ -45,6 +45,8 @@ void print_why(const struct typed *typed, const json_t *result);    /* print_why
 void print_agents(const struct typed *typed, const json_t *result); /* print_agents.c */
 void print_handoffs(const struct typed *typed, const json_t *result);
 void print_handoff(const struct typed *typed, const json_t *result);
+void print_quota(const json_t *accounts); /* print_account.c: the line of status */
+void print_accounts(const struct typed *typed, const json_t *result);
 void print_budgets(const struct typed *typed, const json_t *result); /* print_admission.c */
 void print_admission(const struct typed *typed, const json_t *result);
 void print_lane(const struct typed *typed, const json_t *result);

@@ -275,6 +275,7 @@ void print_status(const struct typed *typed, const json_t *status) {
     lost_print(status);
     warning_print(status);
     waits_print(json_object_get(status, "waits"));
+    print_quota(json_object_get(status, "accounts"));
     daemon_print(json_object_get(status, "daemon"));
     if (number_of(json_object_get(status, "tally"), "needs you") > 0)
         hint("Next: overseer inbox");

@@ -2,6 +2,7 @@
 /* Decides what a host may begin now: G-14, G-15, and the limits on the supervisor itself. docs/decisions/0009. */
 #include "core/admission/admission.h"
 #include "core/admission/permit.h"
+#include "core/admission/quota.h"
 #include "core/effect.h"
 #include "core/goal.h"
 #include "core/people/question.h"
@@ -70,7 +71,9 @@ static void account_drop(struct deciding *d, struct account *account, const char
     decide_record(
         d, RECORD_ACCOUNT_OPEN,
         (struct evidence){.rule = str_of(rule), .text = arena_copy(d->out, str_of(account->name))});
-    live_remove(d, PART_ACCOUNT, account);
+    account->limited_until = account->probe_until = 0;
+    account->guessed = account->tried = account->probe = 0;
+    account_row_end(d, account);
 }
 
 /* The account's deadline has passed. If its reset time was only a guess, one agent tries the account first. */
@@ -97,6 +100,17 @@ static bool account_is_due(const struct account *account, int64_t now) {
            (account->probe && account->probe_until <= now);
 }
 
+static void overages_due(struct deciding *d) {
+    struct accounts *accounts = &d->decision->live.accounts;
+    for (uint32_t i = accounts->count; i-- > 0;)
+        if (overage_is_due(d, &accounts->at[i])) {
+            live_edit(d, PART_ACCOUNT, 0);
+            struct str cause = cause_text(CAUSE_OVERAGE, accounts->at[i].name, d->out);
+            overage_due(d, &accounts->at[i]);
+            question_settle(d, cause, STR("overage.over"));
+        }
+}
+
 static void accounts_due(struct deciding *d) {
     struct accounts *accounts = &d->decision->live.accounts;
     for (uint32_t i = accounts->count; i-- > 0;)
@@ -104,6 +118,7 @@ static void accounts_due(struct deciding *d) {
             live_edit(d, PART_ACCOUNT, 0);
             account_due(d, &accounts->at[i]);
         }
+    overages_due(d);
 }
 
 /* Reports on the permit that probes the account: its agent has worked, or ended without having tried. */
@@ -186,7 +201,7 @@ static void permit_begin(struct admission_view *view, struct permit *permit) {
 static void probe_begin(struct admission_view *view, const struct permit *permit) {
     struct deciding *d = view->d;
     uint32_t place = view_place(view, permit->agent);
-    if (place == NOBODY || !view->limits[place])
+    if (place == NOBODY || !view->limits[place] || !view->limits[place]->guessed)
         return;
     live_edit(d, PART_ACCOUNT, 0);
     struct account *account = accounts_find(&d->decision->live.accounts,
@@ -422,6 +437,7 @@ static void permit_renew(struct permit *permit, const struct permit *asked, int6
     permit->repository = asked->repository;
     permit->batch = asked->batch;
     permit->batch_until = asked->batch_until;
+    permit->mark = asked->mark;
     memcpy(permit->agent, asked->agent, sizeof permit->agent);
     permit->score = larger(permit->score, asked->score);
     if (asked->wants != PERMIT_BEGIN) {
@@ -621,7 +637,7 @@ static bool is_news(const struct deciding *d, const struct account *reported) {
         accounts_find(&d->decision->live.accounts, str_of(reported->name));
     int64_t now = d->signal->at;
     if (!account)
-        return d->decision->live.accounts.count < LIMIT_ACCOUNTS;
+        return d->decision->live.accounts.count < LIMIT_ACCOUNT_ROWS;
     if (account->limited_until <= now)
         return true;
     return reported->limited_until > now &&
@@ -710,6 +726,11 @@ void rule_admission_release(struct deciding *d) {
 }
 
 void admission_answered(struct deciding *d, const struct question *question) {
+    if (cause_is(question, CAUSE_OVERAGE)) {
+        overage_answered(d, question);
+        d->gone_on = false; /* what waited for this answer may begin now */
+        admission_go_on(d);
+    }
     if (cause_is(question, CAUSE_BLAST))
         admission_release(d, question->answer.option == BLAST_LEAVE_ALONE, STR("desk.answered"));
 }
@@ -717,9 +738,12 @@ void admission_answered(struct deciding *d, const struct question *question) {
 /* ---- time ---- */
 
 static int64_t account_next(const struct account *account) {
-    return account->limited_until > 0 ? account->limited_until
-           : account->probe           ? account->probe_until
-                                      : TIME_NEVER;
+    int64_t next = account->limited_until > 0 ? account->limited_until
+                   : account->probe           ? account->probe_until
+                                              : TIME_NEVER;
+    return account->overage != OVERAGE_NONE && account->overage_until < next
+               ? account->overage_until
+               : next;
 }
 
 int64_t admission_next(const struct live *live, const struct goal *goal,
@@ -730,6 +754,8 @@ int64_t admission_next(const struct live *live, const struct goal *goal,
             account_next(&live->accounts.at[i]) < next ? account_next(&live->accounts.at[i]) : next;
     if (goal->pace.suspended || !admission_is_asked(live))
         return next;
+    int64_t resets = quota_next(live, now);
+    next = resets < next ? resets : next;
     int64_t opens = pace_opens(&goal->pace, policy, now);
     next = opens > now && opens < next ? opens : next;
     for (uint32_t i = 0; i < live->budgets.count; i++) {

@@ -20,6 +20,8 @@ enum bound {
     BOUND_BATCH_OVER, /* the time of its batch is over */
     BOUND_LIMIT,      /* the account is at its limit */
     BOUND_PROBE,      /* another permit tries the account first */
+    BOUND_QUOTA,      /* a quota window of the account is used up to the mark */
+    BOUND_OVERAGE,    /* the account has begun to use paid extra usage */
     BOUND_BUDGET,     /* other permits have reserved the rest */
     BOUND_PACE,
     BOUND_OFF, /* no agents are given work at all */
@@ -56,6 +58,7 @@ struct admission_view {
         team_of[NOBODY]; /* index of the first agent with the same */
     uint32_t agents[NOBODY], accounts[NOBODY], models[NOBODY], teams[NOBODY]; /* granted permits */
     struct account *limits[NOBODY]; /* row of the agent's account */
+    bool windows;                   /* a quota window is known */
     bool counts_goals;              /* some budget counts each goal separately */
     struct sums batches;            /* granted permits of each */
     struct sums repositories, goal_spent[BUDGET_UNITS], goal_reserved[BUDGET_UNITS];
@@ -72,7 +75,7 @@ static inline bool name_same(const char *a, const char *b) {
 
 /* ---- admission.c ---- */
 
-bool admission_open(struct deciding *); /* false: it is no admission */
+bool admission_open(struct deciding *); /* the first request creates it; false: it is none */
 
 /* ---- batch_bound.c ---- */
 

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Decides whether there is room for one more permit: the caps of G-14, and the supervisor's own pace. */
+#include "base/planted.h"
 #include "core/admission/admission.h"
+#include "core/admission/quota.h"
 #include "core/people/question.h"
 
 /* ---- agents by name ---- */
@@ -36,6 +38,9 @@ void view_accounts(struct admission_view *view) {
         view->limits[i] = policy->dispatch.agents[i].account[0]
                               ? accounts_find(accounts, str_of(policy->dispatch.agents[i].account))
                               : NULL;
+    view->windows = false;
+    for (uint32_t i = 0; i < accounts->count && !view->windows; i++)
+        view->windows = accounts->at[i].window[0] != 0;
 }
 
 /* ---- counting ---- */
@@ -123,12 +128,28 @@ static enum bound caps_bound(const struct admission_view *view, const struct per
     return batch_bound(view, permit);
 }
 
+static const struct account *window_at_mark(const struct admission_view *view,
+                                            const struct permit *permit, uint32_t place,
+                                            uint32_t *ret_mark) {
+    const char *account = view->d->policy->dispatch.agents[place].account;
+    uint32_t mark = quota_mark(view->d->policy, account, permit->mark);
+    if (ret_mark)
+        *ret_mark = mark;
+    return view->windows
+               ? quota_bound(&view->d->decision->live.accounts, account, mark, view->d->signal->at)
+               : NULL;
+}
+
 /* All permits that use the account share its wait; after a guess, one of them tries the account first. */
 static enum bound account_bound(const struct admission_view *view, const struct permit *permit,
                                 uint32_t place) {
     const struct account *account = view->limits[place];
+    if (permit->wants == PERMIT_BEGIN && window_at_mark(view, permit, place, NULL))
+        return BOUND_QUOTA;
     if (!account)
         return BOUND_NONE;
+    if (account_is_held(account, view->d->signal->at) && !planted(OVERAGE_GOES_ON))
+        return BOUND_OVERAGE;
     if (account->limited_until > view->d->signal->at)
         return BOUND_LIMIT;
     return account->probe && account->probe != permit->n + 1 ? BOUND_PROBE : BOUND_NONE;
@@ -202,6 +223,17 @@ struct str bound_words(const struct admission_view *view, const struct permit *p
     case BOUND_LIMIT:
         *ret_until = view->limits[place]->limited_until;
         return arena_format(view->d->out, "account %s is at its limit",
+                            policy->dispatch.agents[place].account);
+    case BOUND_QUOTA: {
+        uint32_t mark;
+        const struct account *window = window_at_mark(view, permit, place, &mark);
+        *ret_until = account_holds_until(window);
+        return quota_words(window, mark, view->d->out);
+    }
+    case BOUND_OVERAGE:
+        *ret_until = view->limits[place]->overage_until;
+        return arena_format(view->d->out,
+                            "account %s would use paid extra usage, which is not allowed",
                             policy->dispatch.agents[place].account);
     case BOUND_PROBE:
         return arena_format(view->d->out, "one agent tries account %s first",

@@ -41,6 +41,7 @@ static struct permit permit_of(struct deciding *d, const struct assignment *assi
                             .assignment = assignment->n,
                             .turn = assignment->permit.turn,
                             .repository = capped_repository(d),
+                            .mark = goal->kind.quota_mark,
                             .goal_cost = goal->spent.cost,
                             .goal_tokens = goal->spent.tokens,
                             .goal_starts = goal->spent.starts,

@@ -5,7 +5,7 @@
  *
  * X(part of the policy, section of the file, kind, key, member of the policy, number in the encoding, default, least,
  * most, text). NUMBER is a count, SPAN a time in microseconds, FLAG is 0 or 1. A number is never used twice: the next one
- * is 55. NEXT() separates rows. Other settings, which the policy does not take over as they are, are rows of setting_rows.c. */
+ * is 56. NEXT() separates rows. Other settings, which the policy does not take over as they are, are rows of setting_rows.c. */
 #pragma once
 
 /* clang-format off */

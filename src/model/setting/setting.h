@@ -68,7 +68,8 @@ struct agent_setting { /* CONFIG-17 */
     struct texts args, deny, keys; /* keys: environment variables that it needs */
     struct texts share;            /* files of the operator's HOME that are visible in its own */
     struct agent_token token;
-    uint32_t profile; /* enum agent_profile */
+    struct str login_home; /* its login is copied from there; empty: from the operator's HOME */
+    uint32_t profile;      /* enum agent_profile */
     bool mcp_http;
     uint32_t network; /* enum agent_network */
     struct agent_limits limits;
@@ -102,6 +103,12 @@ struct repo_setting {
     struct texts hosts; /* that its runs may reach, besides their model's */
     struct verify_setting verify;
     struct landing_setting landing;
+};
+
+struct account_setting {
+    struct str name;
+    int64_t mark;
+    bool extra_usage;
 };
 
 struct price_setting { /* money for a million tokens */
@@ -203,6 +210,8 @@ struct settings {
         uint32_t price_count;
         const struct repo_setting *repos;
         uint32_t repo_count;
+        const struct account_setting *accounts;
+        uint32_t account_count;
     } lists;
     struct {                                       /* where they come from, and who uses them */
         struct str file;                           /* empty: no file */
@@ -258,9 +267,17 @@ extern const size_t SETTING_COUNT;
 extern const struct setting SETTING_ABSENT[], AGENT_ABSENT[];
 extern const size_t SETTING_ABSENT_COUNT, AGENT_ABSENT_COUNT;
 
-/* Lists of tables: [[agents]], [[channels]], [[budgets]], [[prices]], [[repos]]. The offsets of their rows are relative to one
+/* Lists of tables: [[agents]], [[channels]], [[budgets]], [[prices]], [[repos]], [[accounts]]. The offsets of their rows are relative to one
  * entry. */
-enum { LIST_AGENTS, LIST_CHANNELS, LIST_BUDGETS, LIST_PRICES, LIST_REPOS, SETTING_LISTS };
+enum {
+    LIST_AGENTS,
+    LIST_CHANNELS,
+    LIST_BUDGETS,
+    LIST_PRICES,
+    LIST_REPOS,
+    LIST_ACCOUNTS,
+    SETTING_LISTS
+};
 struct setting_list {
     const char *name, *older; /* name in the file; name in older files */
     const char *one;          /* name of one entry, for people */

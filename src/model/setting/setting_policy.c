@@ -88,6 +88,20 @@ static void budgets_take(const struct settings *settings, struct policy *policy,
     policy->spending.budget_count = settings->lists.budget_count;
 }
 
+static void accounts_take(const struct settings *settings, struct policy *policy,
+                          struct arena *arena) {
+    struct policy_account *accounts =
+        arena_new(arena, struct policy_account, settings->lists.account_count + 1);
+    for (uint32_t i = 0; i < settings->lists.account_count; i++) {
+        const struct account_setting *from = &settings->lists.accounts[i];
+        name_put(accounts[i].name, sizeof accounts[i].name, from->name);
+        accounts[i].mark = (uint32_t)from->mark;
+        accounts[i].extra = from->extra_usage;
+    }
+    policy->spending.accounts = accounts;
+    policy->spending.account_count = settings->lists.account_count;
+}
+
 static void channels_take(const struct settings *settings, struct policy *policy,
                           struct arena *arena) {
     struct policy_channel *channels =
@@ -179,6 +193,7 @@ struct policy settings_to_policy(const struct settings *settings, struct arena *
                             .dispatch.allow_agents = allowed(settings, arena)};
     agents_take(settings, &policy, arena);
     budgets_take(settings, &policy, arena);
+    accounts_take(settings, &policy, arena);
     channels_take(settings, &policy, arena);
     rows_take(settings, &policy);
     repositories_take(settings, &policy, arena);

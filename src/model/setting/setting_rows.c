@@ -346,6 +346,9 @@ static const struct setting AGENT_SETTINGS[] = {
     TEXT(
         "token_env", token.env, "", 0, "",
         "environment variable for that token; empty: the usual one of its kind, such as CLAUDE_CODE_OAUTH_TOKEN"),
+    TEXT(
+        "login_home", login_home, "", SETTING_PATH, "",
+        "folder with a login of Overseer's own, such as overseer account add makes for codex; its runs get a copy of that instead of yours, without refresh tokens"),
     CHOICE(
         "network", network, "all", NETWORK_NAMES, 0, "",
         "network access of its runs: all, model (the hosts of its model provider and those of repo.hosts, through a proxy), loopback (a private one for each run) or none; all values except all need bubblewrap"),
@@ -459,6 +462,18 @@ static const struct setting REPO_SETTINGS[] = {
          "landing.attribution for this repository; without it: as landing.attribution says"),
 };
 
+#undef AT
+#define AT(member) offsetof(struct account_setting, member)
+static const struct setting ACCOUNT_SETTINGS[] = {
+    TEXT("name", name, "", P, "", "its name, as agents have it in account"),
+    NUMBER("quota", mark, "0", 0, 100, P, "",
+           "percent of a quota window from which no work begins with this account; work that has "
+           "begun may finish; 0: no such limit"),
+    FLAG("extra_usage", extra_usage, "false", P, "",
+         "whether paid extra usage may be used; without it, its runs are frozen at the first sign "
+         "of it, and a person is asked"),
+};
+
 #define ENTRIES(list) offsetof(struct settings, list)
 const struct setting_list SETTING_LIST[SETTING_LISTS] = {
     [LIST_AGENTS] = {"agents", "agents.list", "agent", AGENT_SETTINGS, count_of(AGENT_SETTINGS),
@@ -477,9 +492,14 @@ const struct setting_list SETTING_LIST[SETTING_LISTS] = {
     [LIST_REPOS] = {"repos", "repos.list", "repository", REPO_SETTINGS, count_of(REPO_SETTINGS),
                     ENTRIES(lists.repos), ENTRIES(lists.repo_count), sizeof(struct repo_setting),
                     LIMIT_REPOSITORIES, false},
+    [LIST_ACCOUNTS] = {"accounts", "accounts.list", "account", ACCOUNT_SETTINGS,
+                       count_of(ACCOUNT_SETTINGS), ENTRIES(lists.accounts),
+                       ENTRIES(lists.account_count), sizeof(struct account_setting), LIMIT_ACCOUNTS,
+                       false},
 };
 _Static_assert(offsetof(struct agent_setting, id) == 0 && offsetof(struct channel, id) == 0 &&
                    offsetof(struct budget_setting, scope) == 0 &&
                    offsetof(struct price_setting, model) == 0 &&
-                   offsetof(struct repo_setting, name) == 0,
+                   offsetof(struct repo_setting, name) == 0 &&
+                   offsetof(struct account_setting, name) == 0,
                "the name of an entry comes first");

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Operation that creates a goal. */
+#include "ops/account/account.h"
 #include "ops/all.h"
 #include "ops/repository.h"
 
@@ -12,6 +13,9 @@ static const struct field PARAMS[] = {
     {"tags", FIELD_TEXTS, 0, FIELD_OF(op_args, tags), LIMIT_TAG, 0, NULL, "tags, for searching",
      LIMIT_TAGS, NULL},
     PARAM_REPO,
+    PARAM_QUOTA,
+    PARAM("agent", FIELD_TEXT, who, LIMIT_AGENT, 0,
+          "with quota: the agent whose account is meant; default: the first one"),
     PARAM(
         "key", FIELD_TEXT, key, LIMIT_KEY, 0,
         "repeating the request with the same key returns the same goal and never creates a second one"),
@@ -19,14 +23,16 @@ static const struct field PARAMS[] = {
 };
 
 static bool signal(struct op_call *call, const struct store_answer *answer, struct signal *ret) {
-    (void)answer;
     const struct op_args *args = &call->args;
+    if (!quota_is_kept(call, answer, args->who))
+        return false;
     struct tags tags = {args->tags};
     struct str words = shape_encode(&GOAL_TEXT, &args->words, &call->arena);
     ret->kind = SIGNAL_GOAL_CREATE;
     ret->describe.title = args->title;
     ret->describe.command = args->command;
     ret->describe.priority = args->priority;
+    ret->describe.quota_mark = args->quota;
     if (!repository_take(call, &ret->describe.repository))
         return false;
     ret->body = words.len > 1
@@ -48,6 +54,8 @@ const struct op OP_GOAL_CREATE = {
     .positional = 1,
     .words = &GOAL_TEXT,
     .words_offset = offsetof(struct op_args, words),
+    .wants_facts = true,
     .wants_repositories = true,
+    .request = quota_request,
     .signal = signal,
 };

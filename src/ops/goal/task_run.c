@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Operation that hands over one task: a goal with a plan of this one task, in one step. */
+#include "ops/account/account.h"
 #include "ops/all.h"
 #include "ops/goal/task_row.h"
 #include "ops/repository.h"
@@ -50,15 +51,16 @@ void task_signal(struct op_call *call, const struct task_row *task, struct signa
     ret->kind = SIGNAL_GOAL_CREATE;
     ret->describe.title = title;
     ret->describe.priority = task->priority;
+    ret->describe.quota_mark = call->args.quota;
     ret->describe.task = shape_encode(&PLAN_TEXT, &plan, &call->arena);
 }
 
-static const struct field PARAMS[] = {PARAM_REPO, PARAM_KEY, PARAM_TRACE};
+static const struct field PARAMS[] = {PARAM_QUOTA, PARAM_REPO, PARAM_KEY, PARAM_TRACE};
 
 static bool signal(struct op_call *call, const struct store_answer *answer, struct signal *ret) {
-    (void)answer;
     task_signal(call, &call->args.task, ret);
-    return repository_take(call, &ret->describe.repository);
+    return quota_is_kept(call, answer, call->args.task.agent) &&
+           repository_take(call, &ret->describe.repository);
 }
 
 const struct op OP_TASK_RUN = {
@@ -73,6 +75,8 @@ const struct op OP_TASK_RUN = {
     OP_PARAMS(PARAMS),
     .words = &TASK_ROW,
     .words_offset = offsetof(struct op_args, task),
+    .wants_facts = true,
     .wants_repositories = true,
+    .request = quota_request,
     .signal = signal,
 };

@@ -4,6 +4,7 @@
  *     of ──▶ an id, "desk" (admission) ─────▶ show ──▶ [ the record that decided, if it is older ] ──▶ [ replay ] ──▶ the answer
  *        ├─▶ a prefix of an id ────▶ named ───┘ ▲
  *        └─▶ a node, A_n, Q_n ──▶ find ─────────┘ */
+#include "ops/account/account.h"
 #include "ops/all.h"
 #include "ops/assignment.h"
 #include "ops/json.h"
@@ -55,6 +56,10 @@ static const struct op_member MEMBERS[] = {
 enum about { ABOUT_GOAL, ABOUT_NODE, ABOUT_ASSIGNMENT, ABOUT_QUESTION, ABOUT_ADMISSION };
 
 struct telling {
+    char waits_account[LIMIT_AGENT + 1]; /* empty: nothing waits for its turn */
+    struct id waits_admission;
+    uint32_t waits_mark;
+    bool account_asked;
     struct id goal;
     enum about about;
     struct str node; /* or the name of the assignment or question */
@@ -379,6 +384,7 @@ static struct str part_waits(const struct assignment *assignment, const struct q
         [WAITS_FOR_ANSWER] = "an answer: see overseer inbox",
         [WAITS_FOR_PERSON] = "the person at its terminal",
         [WAITS_FOR_RETRY] = "the agent's own retry",
+        [WAITS_FOR_OVERAGE] = "paid usage of its account: see overseer inbox",
         [WAITS_FOR_HOST] = "its lost host: the agent there may still be working",
     };
     if (assignment)
@@ -487,6 +493,23 @@ static void subject_put(struct op_call *call) {
                             json_stringn(it->node.at, it->node.len));
 }
 
+/* The account of the first assignment that waits for its turn. */
+static void account_note(struct telling *it, const struct goal_loaded *loaded) {
+    for (uint32_t i = 0; i < loaded->live.assignments.count; i++) {
+        const struct assignment *assignment = &loaded->live.assignments.at[i];
+        const struct node *node = node_of(it, loaded);
+        bool waits = assignment->wait.on == WAITS_FOR_PERMIT ||
+                     assignment->wait.on == WAITS_FOR_QUOTA ||
+                     assignment->wait.on == WAITS_FOR_OVERAGE;
+        if (!waits || assignment->permit.host == 0 || (node && assignment->node != node->n))
+            continue;
+        memcpy(it->waits_account, assignment->account, sizeof it->waits_account);
+        it->waits_admission = admission_id(assignment->permit.host);
+        it->waits_mark = loaded->goal.kind.quota_mark;
+        return;
+    }
+}
+
 static void goal_put(struct op_call *call, const struct store_answer *answer) {
     const struct telling *it = call->own;
     const struct goal_loaded *loaded = &answer->loaded[0];
@@ -509,6 +532,7 @@ static void goal_put(struct op_call *call, const struct store_answer *answer) {
                   timer == TIME_NEVER ? json_null() : json_string(due), "do",
                   do_json(goal, it->about == ABOUT_GOAL ? (struct str){0} : it->node));
     goal_name_put(call->result, goal->kind.number);
+    account_note(call->own, loaded);
     subject_put(call);
     if (it->about != ABOUT_ADMISSION)
         repository_put(call, call->result, goal->repository);
@@ -624,13 +648,43 @@ static bool shown_next(struct op_call *call, const struct store_answer *answer,
     return explain_next(call, answer, ret_request);
 }
 
+/* Work that waits for its turn may wait for its account: only the admission knows. */
+static bool account_ask(struct op_call *call, struct store_request *ret_request) {
+    struct telling *it = call->own;
+    if (call->error || !call->result || !it->waits_account[0] || it->account_asked)
+        return false;
+    it->account_asked = true;
+    *ret_request = (struct store_request){
+        .verb = STORE_SHOW, .ids = &it->waits_admission, .id_count = 1, .limit = 1};
+    return true;
+}
+
+static void account_take(struct op_call *call, const struct store_answer *answer) {
+    const struct telling *it = call->own;
+    int64_t until = 0;
+    char at[TIME_TEXT + 1];
+    struct str words = {0};
+    if (answer->loaded && answer->loaded[0].exists)
+        words =
+            account_waits(call, &answer->loaded[0].live, it->waits_account, it->waits_mark, &until);
+    if (words.len == 0)
+        return;
+    json_object_set_new(call->result, "waitsFor", json_stringn(words.at, words.len));
+    time_format(until, at);
+    json_object_set_new(call->result, "nextTimer", json_string(at));
+}
+
 static bool next(struct op_call *call, const struct store_answer *answer,
                  struct store_request *ret_request) {
     struct telling *it = call->own;
-    if (it->replaying)
-        return replaying_next(it->replaying, answer, ret_request);
-    return answer->loaded ? shown_next(call, answer, ret_request)
-                          : found_next(call, answer, ret_request);
+    if (it->account_asked) {
+        account_take(call, answer);
+        return false;
+    }
+    bool more = it->replaying    ? replaying_next(it->replaying, answer, ret_request)
+                : answer->loaded ? shown_next(call, answer, ret_request)
+                                 : found_next(call, answer, ret_request);
+    return more || account_ask(call, ret_request);
 }
 
 static json_t *result(struct op_call *call, const struct store_answer *answer) {
