@@ -195,9 +195,10 @@ bool task_make(struct typed *typed, const struct task_new *new, char goal[64],
 }
 
 static struct task_new task_of(const struct starting *it, uint32_t i) {
-    return (struct task_new){
-        .text = it->tasks.at[i], .agent = typed_text(it->typed, "agent"), .repo = it->repo,
-        .quota = it->quota};
+    return (struct task_new){.text = it->tasks.at[i],
+                             .agent = typed_text(it->typed, "agent"),
+                             .repo = it->repo,
+                             .quota = it->quota};
 }
 
 static void begun_add(struct starting *it, const char *text, const char *goal, const char *name) {

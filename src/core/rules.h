@@ -48,8 +48,8 @@ void rule_lane_hold(struct deciding *);         /* lane.c: a person holds the la
 void rule_lane_granted(struct deciding *);      /* land.c: the slot is granted */
 void rule_host_lost(struct deciding *);         /* admission.c: another host is lost, or is back */
 
-void rule_host_denied(struct deciding *); /* host_denied.c: a run was denied a host */
-void rule_batch_set(struct deciding *);   /* task_batch.c: a person makes or changes a batch */
+void rule_host_denied(struct deciding *);  /* host_denied.c: a run was denied a host */
+void rule_batch_set(struct deciding *);    /* task_batch.c: a person makes or changes a batch */
 void rule_host_denied(struct deciding *);  /* host_denied.c: a run was denied a host */
 void rule_account_seen(struct deciding *); /* account_seen.c: a report about an account */
 

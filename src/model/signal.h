@@ -102,7 +102,7 @@ struct signal_goal {
     uint64_t repository; /* create, lane.hold, host.denied: see struct goal */
     struct str task;     /* create: a PLAN_TEXT of one row, which becomes its plan; empty: none */
     struct goal_batch batch; /* create */
-    uint32_t quota_mark; /* create: see struct goal_kind */
+    uint32_t quota_mark;     /* create: see struct goal_kind */
 };
 
 /* work: a node, and how it moves. */

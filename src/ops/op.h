@@ -67,7 +67,7 @@ struct op_args { /* the arguments of all operations */
     struct rows tasks; /* struct task_row */
     struct str name;   /* of a batch */
     uint32_t jobs;
-    uint32_t quota;    /* goal.create: percent */
+    uint32_t quota; /* goal.create: percent */
 };
 
 /* Something that the host waits for; shown by `status`. */
