@@ -310,7 +310,7 @@ static const struct command LOCAL[] = {
      .summary = "Make a login of Overseer's own for an agent: its runs get no copy of yours.",
      .help =
          "For Claude Code it runs `claude setup-token`, for Codex `codex login`, each with a HOME of its own in the state folder; with --token-stdin it takes a token or an API key. The lines for the settings are shown and added when you agree; what you wrote there is never rewritten.\n"
-         "Example: overseer account add work --agent claude --token-stdin <token.txt --dry-run",
+         "Example: overseer account add work --agent auto-1 --token-stdin --dry-run </dev/null",
      FLAGS(ACCOUNT_ADD),
      .positional = 1,
      .run = account_add_run},

@@ -119,13 +119,13 @@ int live_run(struct typed *typed) {
     int status = 0;
     if (!result)
         status = trouble_tell(&typed->trouble, typed->as_json);
+    else if (typed->dry_run)
+        printf("One turn with each of %zu accounts would be tried.\n", json_array_size(accounts));
     else if (json_array_size(accounts) == 0) {
         trouble_make(&typed->trouble, ERROR_CONFLICT, "No agent is configured.");
         trouble_next(&typed->trouble, "overseer init");
         status = trouble_tell(&typed->trouble, typed->as_json);
-    } else if (typed->dry_run)
-        printf("One turn with each of %zu accounts would be tried.\n", json_array_size(accounts));
-    else if (!person_wants(typed, json_array_size(accounts))) {
+    } else if (!person_wants(typed, json_array_size(accounts))) {
         trouble_make(&typed->trouble, ERROR_CONFLICT, "Nothing was tried: it needs your consent.");
         trouble_next(&typed->trouble, "Answer y, or: overseer doctor --live --yes");
         status = trouble_tell(&typed->trouble, typed->as_json);

@@ -792,7 +792,7 @@ def a_run_reaches_only_its_own(fixture):
 RUNS_MAY = """agent.complete agent.progress agent.status agent.update handoff.add handoff.list handoff.show api.describe events.list goal.report goal.show mail.ack mail.inbox mail.send plan.apply plan.history plan.insights
     plan.recommend plan.review plan.show question.withdraw request.list request.respond request.send work.block
     work.start""".split()  # the policy says which runs may call the writing operations of plan.* and work.*
-READERS_MAY = """batch.list batch.show agent.status assignment.list assignment.show budget.show desk.show lane.show network.list handoff.list handoff.show replay.compare replay.run api.describe events.list goal.list goal.show goal.tally inbox.list mail.inbox plan.history plan.insights
+READERS_MAY = """account.list batch.list batch.show agent.status assignment.list assignment.show budget.show desk.show lane.show network.list handoff.list handoff.show replay.compare replay.run api.describe events.list goal.list goal.show goal.tally inbox.list mail.inbox plan.history plan.insights
     plan.recommend plan.show question.show request.list status.show why.show work.diff work.log""".split()
 PEOPLE_ALONE_MAY = """desk.release lane.hold lane.release network.allow network.checks network.deny network.forget work.retry config.reload config.show daemon.stop goal.complete goal.release goal.reopen plan.approve plan.reject question.ack
     question.answer question.approve question.reject question.snooze question.undo token.create token.list
