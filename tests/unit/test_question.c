@@ -1270,6 +1270,8 @@ static void test_causes_and_options_are_as_stored(void **state) {
         {CAUSE_BLAST, "desk.blast", "", "go on/leave these agents alone/"},
         {CAUSE_BUDGET, "desk.budget.team", "team", ""},
         {CAUSE_HOST_LOST, "host.lost.7", "7", ""},
+        {CAUSE_OVERAGE, "desk.overage.acme", "acme",
+         "wait until the included usage begins again/allow paid usage of this account until then/end these tasks/"},
         {CAUSE_NETWORK, "network.api.example.org:443", "api.example.org:443",
          "stay with no/allow it for these tasks/allow it for set-up and checks of this repository/allow it for "
          "this repository/"},
