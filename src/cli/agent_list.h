@@ -16,6 +16,7 @@ struct agent_known {
     const char *driver;  /* empty: the usual one for its kind */
     const char *title;
     const char *keys[AGENT_KEYS]; /* environment variables that it may need, if they are set */
+    const char *url;              /* variable with the URL of its model provider; NULL: none */
 };
 extern const struct agent_known AGENTS_KNOWN[];
 extern const size_t AGENTS_KNOWN_COUNT;

@@ -78,6 +78,7 @@ bool command_has_noun(const struct command *command, const char *noun) {
 
 static const struct field INIT[] = {
     TEXT("test-command", "command that must succeed before work counts as verified"),
+    SWITCH("no-try", "do not try the commands on the commit that the target is at"),
     TEXT("folder", "the repository; default: the current folder"),
     TEXT("file", "where the settings are written; default: the file that the daemon reads"),
 };
@@ -103,6 +104,7 @@ static const struct field BEGIN[] = {
     TEXT("batch", "name of the batch; default: the name of the file"),
     TEXT("quota",
          "no task begins while a quota window of its account is used up to this mark, such as 80%"),
+    SWITCH("answer", "an answer is wanted, not a change: nothing lands, and nothing is verified"),
 };
 static const struct field ACCOUNT_ADD[] = {
     FLAG("name", FIELD_TEXT, FIELD_REQUIRED, "the name of the account"),
@@ -214,7 +216,7 @@ static const struct command LOCAL[] = {
      .group = GROUP_BEGIN,
      .summary = "Find agents, test command, judged files, registries and remote; write settings.",
      .help =
-         "Work counts as verified once the test command succeeds on the exact commit, in a clean checkout. Without one it stays unverified. Tests, CI files and the files that they read decide what counts as verified: those of this repository that the defaults do not cover are added to verify.protect and verify.rules. Registries that the repository uses are added to its hosts; those that only a lock file names are shown, and you decide. Agents that the settings already have are left as they are; others get network = model where bubblewrap works: they reach their model and these hosts. Everything is shown before it is written; nothing is written into the repository.\n"
+         "Work counts as verified once the test command succeeds on the exact commit, in a clean checkout. Without one it stays unverified. A command that prepares the checkout (verify.setup) is found from lock files. Both are tried on the commit that the target is at, in the sandbox of checks, for at most ten minutes: init says when the target itself fails. Tests, CI files and the files that they read decide what counts as verified: those of this repository that the defaults do not cover are added to verify.protect and verify.rules. Registries that the repository uses are added to its hosts; those that only a lock file names are shown, and you decide. Agents that the settings already have are left as they are; others get network = model where bubblewrap works: they reach their model and these hosts. Everything is shown before it is written; nothing is written into the repository.\n"
          "Example: overseer init --yes\n"
          "Example: overseer init --test-command \"make check\"",
      FLAGS(INIT),
@@ -226,6 +228,7 @@ static const struct command LOCAL[] = {
          "This hands the task over to the daemon, which starts an agent for it in a separate worktree. It starts the daemon if none is running. The tasks of a file are a batch: the daemon starts them, so the terminal may be closed. The same file can be given again after lines were added: lines whose task is still open are not handed over twice. `overseer batch show` and `batch change` look at a batch and change it.\n"
          "Example: overseer run \"fix the failing test\" --dry-run\n"
          "Example: overseer run \"what does this do?\" --deny Bash --deny Edit --dry-run\n"
+         "Example: overseer run --answer \"how does the parser recover?\" --dry-run\n"
          "Example: overseer run -f tasks.md -j 8 --until 07:00 --dry-run",
      FLAGS(BEGIN),
      .positional = 1,

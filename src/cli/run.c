@@ -162,6 +162,8 @@ static json_t *task_json(const struct task_new *new) {
         json_object_set_new(task, "acceptanceCriteria", json_pack("[s]", new->criterion));
     if (new->agent)
         json_object_set_new(task, "agent", json_string(new->agent));
+    if (new->wants_answer)
+        json_object_set_new(task, "wants", json_string("answer"));
     return task;
 }
 
@@ -198,6 +200,7 @@ static struct task_new task_of(const struct starting *it, uint32_t i) {
     return (struct task_new){.text = it->tasks.at[i],
                              .agent = typed_text(it->typed, "agent"),
                              .repo = it->repo,
+                             .wants_answer = typed_flag(it->typed, "answer"),
                              .quota = it->quota};
 }
 

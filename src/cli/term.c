@@ -206,6 +206,15 @@ bool person_agrees(const char *question) {
     return fgets(answer, sizeof answer, stdin) && (answer[0] == 'y' || answer[0] == 'Y');
 }
 
+void lines_say(const char *text) {
+    while (*text) {
+        size_t length = strcspn(text, "\n");
+        text_print(stdout, (struct str){text, length}, 0, 0);
+        printf("\n");
+        text += length + (text[length] == '\n');
+    }
+}
+
 /* ---- the pager ---- */
 
 void pager_start(void) {

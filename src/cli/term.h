@@ -23,6 +23,7 @@ size_t text_width(struct str text);
 /* Prints at most `width` columns of it, cut with …, and blanks up to `pad`. Characters that could control the terminal
  * are shown as blanks, because texts come from agents too. 0: all of it. */
 void text_print(FILE *file, struct str text, size_t width, size_t pad);
+void lines_say(const char *text); /* several lines of what others wrote */
 static inline void text_say(FILE *file, const char *text) {
     text_print(file, str_of(text), 0, 0);
 }

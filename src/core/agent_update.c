@@ -6,6 +6,7 @@
 #include "core/liveness.h"
 #include "core/people/message.h"
 #include "core/people/question.h"
+#include "core/plan/node.h"
 #include "core/rules.h"
 #include "model/update.h"
 #include "model/verification.h"
@@ -93,8 +94,8 @@ static void status_refuse(struct deciding *d, struct assignment *assignment,
 
 /* An agent that reports done without any evidence is asked for it once; the next time, a person is asked. */
 static void done_doubted(struct deciding *d, struct assignment *assignment,
-                         const struct update *update) {
-    status_refuse(d, assignment, update, "done needs evidence: files, tests or commits");
+                         const struct update *update, const char *why) {
+    status_refuse(d, assignment, update, why);
     if (assignment->recovery.asked) {
         ladder_ask(d, assignment, STR("update.done-twice"),
                    STR("it says done and has nothing to show for it"));
@@ -164,6 +165,26 @@ static void blocked_ask(struct deciding *d, struct assignment *assignment,
                                           .reason = str_cut_utf8(first, LIMIT_BLOCKED)});
 }
 
+/* An answer cannot be checked: it is kept, and the work is done, unverified. Files that the agent has changed do not land; they
+ * are salvaged with its worktree. */
+static void answer_take(struct deciding *d, struct assignment *assignment,
+                        const struct update *update) {
+    if (update->summary.len == 0) {
+        done_doubted(d, assignment, update, "done needs the answer, in summary");
+        return;
+    }
+    plan_edit(d, 0);
+    struct node *node = plan_node(&d->decision->plan, assignment->node);
+    node->result.answer = decide_text(d, update->summary);
+    node_touch(d, node);
+    assignment_done(d, assignment,
+                    (struct ending){.rule = STR("update.answer"),
+                                    .evidence = arena_format(
+                                        d->out, "an answer, unverified: %.*s",
+                                        STR_ARG(str_cut_utf8(update->summary, LIMIT_NAME))),
+                                    .proof = PROOF_CLAIMED});
+}
+
 /* UPDATE-09: an illegal status change is refused, and the rest of the update stands. */
 static void status_take(struct deciding *d, struct assignment *assignment,
                         const struct update *update) {
@@ -178,11 +199,13 @@ static void status_take(struct deciding *d, struct assignment *assignment,
         status_refuse(d, assignment, update, "only work in progress can be done");
     else if (to == NODE_DONE && outgoing_message_waits(d, assignment))
         status_refuse(d, assignment, update, "a person has said something that it hears first");
+    else if (to == NODE_DONE && node->contract.answer)
+        answer_take(d, assignment, update);
     else if (to == NODE_DONE && (its_repository(d).checks.configured || node->contract.given ||
                                  !hash_is_zero(&assignment->check.contract)))
         check_begin(d, assignment);
     else if (to == NODE_DONE && !has_evidence(update))
-        done_doubted(d, assignment, update);
+        done_doubted(d, assignment, update, "done needs evidence: files, tests or commits");
     else if (to == NODE_DONE && its_repository(d).checks.by_person)
         done_ask(d, assignment, update->summary);
     else if (to == NODE_DONE)

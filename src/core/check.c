@@ -53,6 +53,7 @@ void work_effect(struct deciding *d, struct assignment *assignment, enum effect_
     }
     assignment->delivery.effect = effect_make(d, effect)->n + 1;
     assignment->wait.on = WAITS_FOR_CHECK;
+    assignment->wait.until = 0;
     assignment_touch(d, assignment);
     decide_record(d, RECORD_ASSIGNMENT_WAITS,
                   assignment_evidence(d, assignment,
@@ -62,11 +63,16 @@ void work_effect(struct deciding *d, struct assignment *assignment, enum effect_
                                                         .to = str_of(EFFECTS[kind].name)}));
 }
 
+bool check_waits(const struct assignment *assignment, int64_t at) {
+    return assignment->wait.on == WAITS_FOR_CHECK && !assignment->delivery.effect &&
+           assignment->wait.until > at;
+}
+
 bool check_go_on(struct deciding *d, struct assignment *assignment) {
     if (assignment->wait.on != WAITS_FOR_CHECK || assignment->delivery.effect ||
         assignment->wait.question)
         return false;
-    if (!dispatch_has_room(d))
+    if (check_waits(assignment, d->signal->at) || !dispatch_has_room(d))
         return true;
     if (!assignment->check.commit[0] || assignment->check.recheck)
         work_effect(d, assignment, EFFECT_CHECK,
@@ -84,6 +90,7 @@ void check_begin(struct deciding *d, struct assignment *assignment) {
         assignment_move(d, assignment, ASSIGNMENT_ACTIVE,
                         (struct evidence){.rule = STR("work.check")});
     assignment->wait.on = WAITS_FOR_CHECK;
+    assignment->wait.until = 0;
     candidate_forget(d, assignment);
     check_go_on(d, assignment);
 }
@@ -268,6 +275,24 @@ static void work_unchecked(struct deciding *d, struct assignment *assignment, st
                         STR("what it calls done cannot be checked"), text);
 }
 
+/* It fails, and so does the target, or the machine cannot check anything now: that is not the fault of the work. Its report
+ * stands, no round is counted, and it is checked again by itself. Another person or host may use the slot meanwhile. */
+static void check_again_later(struct deciding *d, struct assignment *assignment) {
+    enum { TICKS = 2 };
+    struct str text = d->signal->text;
+    slot_leave(d, assignment, STR("its target fails its own check"));
+    assignment->wait.on = WAITS_FOR_CHECK;
+    assignment->wait.until = time_after(d->signal->at, TICKS * d->policy->liveness.tick_every);
+    assignment_touch(d, assignment);
+    decide_record(d, RECORD_ASSIGNMENT_WAITS,
+                  assignment_evidence(
+                      d, assignment,
+                      (struct evidence){.rule = STR("work.target-fails"),
+                                        .until = assignment->wait.until,
+                                        .reason = str_cut_utf8(str_line_take(&text), LIMIT_REASON),
+                                        .to = STR("target")}));
+}
+
 void check_ended(struct deciding *d, const struct effect_slot *slot) {
     struct assignment *assignment = assignment_waited(d, slot);
     bool known = d->signal->kind == SIGNAL_EFFECT_ENDED && d->signal->to < CHECK_COUNT;
@@ -276,6 +301,10 @@ void check_ended(struct deciding *d, const struct effect_slot *slot) {
         return;
     verdict_record(d, RECORD_WORK_CHECKED, assignment, STR("work.check"),
                    str_of(name_of(&CHECKED_NAMES, checked)));
+    if (checked == CHECKED_TARGET) {
+        check_again_later(d, assignment);
+        return;
+    }
     bool lacks = lacks_report(d, assignment);
     struct str text = d->signal->text;
     struct verification verdict = verdict_keep(d, assignment, checked, lacks);

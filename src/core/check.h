@@ -12,6 +12,8 @@ void verdict_record(struct deciding *, enum record_type type, const struct assig
                     struct str rule, struct str verdict);
 void candidate_forget(struct deciding *, struct assignment *assignment);
 void done_forget(struct deciding *, struct assignment *assignment); /* its candidate and report */
+/* Nothing is due before wait.until: its target fails its own check. */
+bool check_waits(const struct assignment *assignment, int64_t at);
 void check_begin(struct deciding *, struct assignment *assignment);
 bool check_go_on(struct deciding *, struct assignment *assignment); /* true: it waits for a check */
 

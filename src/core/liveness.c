@@ -334,6 +334,8 @@ static int64_t working_due(struct deciding *d, struct assignment *assignment,
     int64_t at = d->signal->at;
     struct watched watched = watched_of(d, assignment, seen, since);
     struct finding finding;
+    if (check_waits(assignment, at))
+        return assignment->wait.until;
     if (check_go_on(d, assignment) || outgoing_message_go_on(d, assignment))
         return time_after(at, d->policy->liveness.tick_every);
     if (detect(&watched, DETECT_DUE, ANSWER_RESTART, &finding)) {
@@ -366,6 +368,8 @@ static int64_t stalled_due(struct deciding *d, struct assignment *assignment,
     struct finding finding;
     int64_t heard =
         time_after(since, idle_limit(assignment, d->policy)); /* observed long enough to know */
+    if (check_waits(assignment, at))
+        return assignment->wait.until;
     if (check_go_on(d, assignment) || outgoing_message_go_on(d, assignment))
         return time_after(at, d->policy->liveness.tick_every);
     if (seen && !assignment->ended && seen->process != TRISTATE_NO &&
@@ -563,6 +567,8 @@ static int64_t assignment_wants(const struct assignment *assignment, const struc
     int64_t base = time_later(assignment->liveness.last_activity_at, assignment->delivery.last_at);
     if (assignment->wait.answered)
         return time_after(assignment->updated_at, policy->liveness.tick_every);
+    if (check_waits(assignment, 0))
+        return assignment->wait.until;
     switch (assignment->status) {
     case ASSIGNMENT_DISPATCHED:
     case ASSIGNMENT_ACTIVE: {

@@ -56,6 +56,7 @@ static const struct rule_row RULES[SIGNAL_KINDS] = {
     [SIGNAL_HOST_DENIED] = {rule_host_denied, true},
     [SIGNAL_BATCH_SET] = {rule_batch_set, true},
     [SIGNAL_ACCOUNT_SEEN] = {rule_account_seen, true},
+    [SIGNAL_TARGET_CHECKED] = {rule_target_checked, true},
 };
 
 static void begin(struct deciding *d) {

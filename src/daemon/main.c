@@ -21,6 +21,7 @@
 #include "http/mcp_session.h"
 #include "ledger/host_claim.h"
 #include "model/store_address.h"
+#include "runs/check/try_checks.h"
 #include "runs/executor.h"
 #include "runs/run_table.h"
 #include "runs/try_agents.h"
@@ -573,6 +574,17 @@ static int try_main(struct options *options, int argc, char **argv) {
                : 1;
 }
 
+/* The first word is the repository. */
+static int try_checks_main(struct options *options, int argc, char **argv) {
+    int code = options_parse(options, argc, argv);
+    if (code >= 0)
+        return code;
+    const struct texts *redact = &options->settings->secrets.redact;
+    return redaction_init(redact->at, redact->count)
+               ? try_checks(options->settings, options->socket, options->folder, argv[0])
+               : 1;
+}
+
 int main(int argc, char **argv) {
     static struct daemon daemon;
     char error[1024] = "Out of memory at startup.";
@@ -583,6 +595,8 @@ int main(int argc, char **argv) {
         return maintain_main(argc, argv, daemon.options.store);
     if (argc > 2 && strcmp(argv[1], "--try-agents") == 0)
         return try_main(&daemon.options, argc - 2, argv + 2);
+    if (argc > 2 && strcmp(argv[1], "--try-checks") == 0)
+        return try_checks_main(&daemon.options, argc - 2, argv + 2);
     int code = options_parse(&daemon.options, argc, argv);
     if (code >= 0)
         return code;

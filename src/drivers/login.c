@@ -27,6 +27,22 @@ const struct login LOGINS[] = {
     {"goose", ".config/goose/secrets.yaml", LOGIN_LINES, "", "", NULL},
     {"qwen", ".qwen/oauth_creds.json", LOGIN_JSON,
      "access_token token_type resource_url expiry_date", "", "expiry_date"},
+    {"claude claude-agent-acp", ".claude/CLAUDE.md", LOGIN_TOOLS, "", "", NULL},
+    {"claude claude-agent-acp", ".claude/skills", LOGIN_TOOLS, "", "", NULL},
+    {"claude claude-agent-acp", ".claude/commands", LOGIN_TOOLS, "", "", NULL},
+    {"claude claude-agent-acp", ".claude/agents", LOGIN_TOOLS, "", "", NULL},
+    {"claude claude-agent-acp", ".claude.json", LOGIN_SERVERS,
+     "mcpServers.*.type mcpServers.*.command mcpServers.*.args mcpServers.*.url", "", NULL},
+    {"codex codex-acp", ".codex/AGENTS.md", LOGIN_TOOLS, "", "", NULL},
+    {"codex codex-acp", ".codex/prompts", LOGIN_TOOLS, "", "", NULL},
+    {"codex codex-acp", ".codex/skills", LOGIN_TOOLS, "", "", NULL},
+    {"gemini", ".gemini/GEMINI.md", LOGIN_TOOLS, "", "", NULL},
+    {"gemini", ".gemini/commands", LOGIN_TOOLS, "", "", NULL},
+    {"opencode", ".config/opencode/AGENTS.md", LOGIN_TOOLS, "", "", NULL},
+    {"opencode", ".config/opencode/command", LOGIN_TOOLS, "", "", NULL},
+    {"opencode", ".config/opencode/agent", LOGIN_TOOLS, "", "", NULL},
+    {"goose", ".config/goose/.goosehints", LOGIN_TOOLS, "", "", NULL},
+    {"qwen", ".qwen/QWEN.md", LOGIN_TOOLS, "", "", NULL},
 };
 const size_t LOGIN_COUNT = sizeof LOGINS / sizeof *LOGINS;
 
@@ -56,7 +72,7 @@ bool login_is_below(struct str folder) {
         folder.len--;
     for (size_t i = 0; i < LOGIN_COUNT; i++) {
         struct str file = str_of(LOGINS[i].file);
-        if (LOGINS[i].form != LOGIN_SETTINGS && str_begins(file, folder) &&
+        if (!login_is_none(&LOGINS[i]) && str_begins(file, folder) &&
             (folder.len == 0 || file.at[folder.len] == '/'))
             return true;
     }
@@ -181,6 +197,7 @@ struct str login_strip(struct str text, struct arena *arena) {
 
 bool login_copy(const struct login *login, struct str text, struct arena *arena, struct str *ret) {
     switch (login->form) {
+    case LOGIN_SERVERS:
     case LOGIN_JSON: return object_copy(login, text, arena, ret);
     case LOGIN_LINES: *ret = lines_copy(text, arena); return true;
     default: *ret = login_strip(text, arena); return true;

@@ -9,6 +9,8 @@ enum login_form {
     LOGIN_JSON,     /* an object; only the members in `keeps` are copied */
     LOGIN_LINES,    /* "NAME: value"; a line whose name contains "refresh" is left out */
     LOGIN_SETTINGS, /* not a login; a copy. The program needs it, however it is logged in */
+    LOGIN_TOOLS,    /* not a login: instructions, skills, commands; a copy, or the folder */
+    LOGIN_SERVERS,  /* not a login: MCP servers, of which only the members in `keeps` are copied */
 };
 
 struct login {
@@ -18,6 +20,10 @@ struct login {
     const char *empties; /* members that must exist, as an empty text */
     const char *expires; /* member with the time, in milliseconds; NULL: none */
 };
+
+static inline bool login_is_none(const struct login *login) {
+    return login->form >= LOGIN_SETTINGS;
+}
 
 extern const struct login LOGINS[];
 extern const size_t LOGIN_COUNT;

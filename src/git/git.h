@@ -192,6 +192,10 @@ struct git_answer git_tree_remove(const struct git_context *context, const struc
 struct git_answer git_checkout_make(const struct git_context *context, const struct git_repo *repo,
                                     struct str name, struct str commit, struct arena *arena,
                                     struct str *ret_path);
+/* Hashes the files of these names, in all folders of the commit: path and content. */
+struct git_answer git_commit_files(const struct git_context *context, const struct git_repo *repo,
+                                   struct str commit, const struct str *names, uint32_t count,
+                                   struct arena *arena, struct hash *ret);
 struct git_answer git_checkout_remove(const struct git_context *context, struct str name,
                                       struct arena *arena);
 

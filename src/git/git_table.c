@@ -112,6 +112,8 @@ const struct git_row GIT_ROWS[GIT_COMMANDS] = {
          "whether a server answers and lets us in, before anything is fetched or pushed"},
     [GIT_LIST_REFS] = {"for-each-ref --format=%(objectname)%20%(refname) $1", GIT_OURS,
                        "what was salvaged, and what of it was sent"},
+    [GIT_LIST_TREE] = {"ls-tree -r -z --full-tree $1", GIT_OURS,
+                       "which dependencies a commit names: they say which cache its check has"},
 };
 
 const struct git_setting GIT_SETTINGS[] = {

@@ -71,6 +71,7 @@ enum git_command {
     GIT_PUSH_SALVAGE,
     GIT_REACH_REMOTE,
     GIT_LIST_REFS,
+    GIT_LIST_TREE,
     GIT_COMMANDS
 };
 

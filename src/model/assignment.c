@@ -38,8 +38,8 @@ static const char *const EVENT[AGENT_EVENTS] = {"seen",     "started",  "accepte
                                                 "attached", "detached", "stranded"};
 static const char *const SAMPLED[SAMPLEDS] = {"nothing", "slow", "waits for a person", "failed"};
 
-static const char *const CHECKED[CHECK_COUNT] = {"not checked", "passed", "failed", "unchanged",
-                                                 "conflict"};
+static const char *const CHECKED[CHECK_COUNT] = {"not checked", "passed",   "failed",
+                                                 "unchanged",   "conflict", "target fails"};
 static const char *const LANDED[LANDING_COUNT] = {"not tried", "landed", "conflict", "moved",
                                                   "refused",   "pushed", "recheck"};
 static const char *const SLOT[SLOT_STATES] = {"none", "asked", "held"};

@@ -43,6 +43,7 @@ enum checked {
     CHECKED_FAILED,
     CHECKED_UNCHANGED, /* there is nothing new compared with before */
     CHECKED_CONFLICT,  /* the landing commit cannot be built: it conflicts with the target */
+    CHECKED_TARGET,    /* it fails, and so does the target, or the machine cannot check it now */
     CHECK_COUNT
 };
 

@@ -21,6 +21,7 @@ static const struct str NETWORK[] = {STR("stay with no"), STR("allow it for thes
 static const struct str OVERAGE[] = {STR("wait until the included usage begins again"),
                                      STR("allow paid usage of this account until then"),
                                      STR("end these tasks")};
+static const struct str TARGET[] = {STR("go on waiting until it passes")};
 
 #define OPTIONS(of) \
     { (of), count_of(of) }
@@ -46,6 +47,7 @@ static const struct cause_row {
     [CAUSE_HOST_LOST] = {"host.lost.", {0}},
     [CAUSE_NETWORK] = {"network.", OPTIONS(NETWORK)},
     [CAUSE_OVERAGE] = {"desk.overage.", OPTIONS(OVERAGE)},
+    [CAUSE_TARGET] = {"target", OPTIONS(TARGET)},
 };
 
 /* A prefix without a dot at its end is the whole cause. */

@@ -25,6 +25,7 @@ enum cause {
     CAUSE_HOST_LOST,  /* NUMBER: a host does not renew its lease */
     CAUSE_NETWORK,    /* HOST:PORT: runs of a repository were denied a host */
     CAUSE_OVERAGE,    /* ACCOUNT: it has begun to use paid extra usage */
+    CAUSE_TARGET,     /* the target of a repository fails its own check */
     CAUSES
 };
 

@@ -56,7 +56,9 @@
             "when its checks fail: mend (its agent is told and continues), retry_once, escalate or " \
             "fail"), \
         NAMED("verificationTimeoutMs", FIELD_U32, 34, of, in check_within, 0, 0, NULL, \
-              "time limit for checking its artifacts, in milliseconds; 0: 30000")
+              "time limit for checking its artifacts, in milliseconds; 0: 30000"), \
+        NAMED("wants", FIELD_ENUM, 35, of, in wants, 0, 0, &WANTS_NAMES, \
+              "change, or answer: its agent answers a question, and nothing lands")
 
 static const struct field TEXT_FIELDS[] = {WORDS(node_text, )};
 const struct shape NODE_TEXT = SHAPE_OF(node_text, "node_text", 1, TEXT_FIELDS);
@@ -140,6 +142,10 @@ static const struct field NODE_FIELDS[] = {
           "if that host is lost: time before which no other run starts; 0: not lost"),
     NAMED("lostRun", FIELD_U32, 44, node, run.lost, 0, FIELD_HIDDEN, NULL,
           "ordinal + 1 of the effect that started the newest run whose host was lost"),
+    NAMED("wantsAnswer", FIELD_FLAG, 45, node, contract.answer, 0, FIELD_HIDDEN, NULL,
+          "whether it wants an answer instead of a change"),
+    NAMED("answerHash", FIELD_HASH, 46, node, result.answer, 0, FIELD_HIDDEN, NULL,
+          "hash of its agent's answer"),
 };
 const struct shape NODE = SHAPE_OF(node, "node", 1, NODE_FIELDS);
 
@@ -193,6 +199,7 @@ bool plan_has_children(const struct plan *plan, const struct node *node) {
 }
 
 void node_contract_take(struct node *node, const struct node_text *text) {
+    node->contract.answer = text->wants == WANTS_ANSWER;
     node->contract.given = text->artifacts.count > 0 || text->require_report;
     node->contract.wants_report = text->require_report;
     node->contract.on_failure = text->on_failure;

@@ -18,6 +18,7 @@ struct node_contract {
     uint32_t given;             /* 1: VERIFY-01, its text says what is checked, */
     enum on_failure on_failure; /* what follows if it does not pass, */
     uint32_t wants_report;      /* 1: VERIFY-09, and that its agent has to report its end */
+    uint32_t answer;            /* 1: it wants an answer, which nothing checks and nothing lands */
 };
 
 /* How it ended, or what is known of that. */
@@ -28,6 +29,7 @@ struct node_result {
     enum proof proof;   /* of a leaf that is done */
     struct hash landed; /* of where it landed: a ref, a pull request; zero: nowhere */
     struct hash report; /* REPORT-06: of the UPDATE that reported it */
+    struct hash answer; /* of a node that wants one; zero: none yet */
 };
 
 /* P10: its newest run, until the end of that run is known. */
@@ -88,6 +90,7 @@ struct node_text {
     uint32_t require_report; /* VERIFY-09: the node is not done without the completion report */
     enum on_failure on_failure;
     uint32_t check_within; /* VERIFY-02: milliseconds to check its artifacts; 0: the usual time */
+    enum wants wants;
 };
 
 /* A node as passed in and out, by name instead of by ordinal. */

@@ -172,6 +172,15 @@ static const struct field LANE_HOLD[] = {
     F("repository", FIELD_UINT, 24, describe.repository, 0, "key of the repository"),
 };
 
+static const struct field TARGET_CHECKED_FIELDS[] = {
+    F("desk", FIELD_U32, 16, admission, 0, "the host that checked it"),
+    F("repository", FIELD_UINT, 17, describe.repository, 0, "key of the repository"),
+    F("title", FIELD_TEXT, 18, describe.title, LIMIT_AGENT, "name of the repository"),
+    F("to", FIELD_U32, 19, to, 0, "enum target_state"),
+    F("reason", FIELD_TEXT, 20, reason, LIMIT_REASON, "what fails, and since when"),
+    F("text", FIELD_TEXT, 21, text, LIMIT_OUTPUT_SEEN, "the end of its output"),
+};
+
 static const struct field HOST_DENIED_FIELDS[] = {
     F("body", FIELD_BYTES, 16, body, LIMIT_BODY, "the HOST_ACCESS"),
     F("desk", FIELD_U32, 17, admission, 0, "the host that the run is on"),
@@ -253,6 +262,7 @@ const struct signal_row SIGNALS[SIGNAL_KINDS] = {
     [SIGNAL_HOST_DENIED] = ROW("host.denied", HOST_DENIED_FIELDS),
     [SIGNAL_BATCH_SET] = ROW("batch.set", BATCH_SET),
     [SIGNAL_ACCOUNT_SEEN] = ROW("account.seen", ADMISSION),
+    [SIGNAL_TARGET_CHECKED] = ROW("target.checked", TARGET_CHECKED_FIELDS),
 };
 const struct names SIGNAL_NAMES = NAMES_OF(SIGNALS);
 const struct shape SIGNAL_COMMON = SHAPE("signal", SIGNAL_ENCODING, COMMON);

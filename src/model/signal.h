@@ -56,6 +56,7 @@ enum signal_kind {
     SIGNAL_HOST_DENIED, /* to a workspace: a HOST_ACCESS: a run was denied it; with `to`: what a person wants */
     SIGNAL_BATCH_SET, /* to admission: a TASK_BATCH: a person makes or changes one; `to`: enum batch_change */
     SIGNAL_ACCOUNT_SEEN, /* to admission: a QUOTA: what an agent's program reports about its account */
+    SIGNAL_TARGET_CHECKED, /* to a workspace: the check on its target's tip: enum target_state */
     SIGNAL_KINDS
 };
 
@@ -166,6 +167,9 @@ enum question_move {
     QUESTION_WITHDRAW, /* it no longer needs an answer */
     QUESTION_MOVES
 };
+
+/* SIGNAL_TARGET_CHECKED. */
+enum target_state { TARGET_UNKNOWN, TARGET_PASSES, TARGET_FAILS, TARGET_STATES };
 
 /* SIGNAL_HOST_DENIED: what a person wants, for every task of the repository. */
 enum host_order {

@@ -98,6 +98,9 @@ enum proof {
 };
 
 /* VERIFY-02: what follows when work did not produce what it has to. */
+/* What a task wants: an answer is never landed, and nothing can check it. */
+enum wants { WANTS_CHANGE, WANTS_ANSWER, WANTS_COUNT };
+
 enum on_failure {
     ON_FAILURE_MEND,  /* the agent is sent what is wrong and continues: a bounded number of times */
     ON_FAILURE_RETRY, /* restarted once with a fresh run; then it has failed */
@@ -107,8 +110,8 @@ enum on_failure {
 };
 
 extern const struct names GOAL_STATUS_NAMES, NODE_STATUS_NAMES, EFFECT_STATE_NAMES, NEED_NAMES,
-    DISPLAY_STATE_NAMES, PRIORITY_NAMES, RISK_NAMES, PROOF_NAMES, ON_FAILURE_NAMES, TIER_NAMES,
-    BLOCKED_NAMES, WHO_NAMES, REASON_NAMES;
+    DISPLAY_STATE_NAMES, PRIORITY_NAMES, RISK_NAMES, PROOF_NAMES, ON_FAILURE_NAMES, WANTS_NAMES,
+    TIER_NAMES, BLOCKED_NAMES, WHO_NAMES, REASON_NAMES;
 
 bool goal_status_may_become(enum goal_status from, enum goal_status to);
 bool node_status_may_become(enum node_status from, enum node_status to);

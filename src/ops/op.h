@@ -18,6 +18,7 @@ struct task_row {
     struct str title, text, agent;
     struct texts criteria, allow, deny;
     enum priority priority;
+    enum wants wants;
 };
 
 struct op_args { /* the arguments of all operations */

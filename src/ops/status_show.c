@@ -38,6 +38,8 @@ static const struct op_member MEMBERS[] = {
      "operations that this host waits for: what, since, goalId if it is for a goal, running or not yet started"},
     {"accounts", MEMBER_LIST, true,
      "accounts of agents, as account.list gives them, without logins"},
+    {"targets", MEMBER_LIST, false,
+     "for each repository whose target was checked: repository, commit, passes; since: the first commit that failed"},
     {"storeWarning", MEMBER_TEXT, false,
      "risks of the store's configuration that could lose acknowledged writes"},
     {"daemon", MEMBER_OBJECT, true,

@@ -107,6 +107,14 @@ static json_t *landed_json(const struct goal_shown *shown, const struct node *no
     return where.len > 0 ? json_stringn(where.at, where.len) : json_null();
 }
 
+/* What its agent has answered; null: nothing, or a change is wanted. */
+json_t *answer_json(const struct goal_shown *shown, const struct node *node) {
+    struct str answer = hash_is_zero(&node->result.answer)
+                            ? (struct str){0}
+                            : shown_text(shown, &node->result.answer);
+    return answer.len > 0 ? json_stringn(answer.at, answer.len) : json_null();
+}
+
 /* PROGRESS-06, REPORT-07: what its agent reports, which proves nothing. */
 static void report_put(json_t *json, const struct assignments *assignments,
                        const struct node *node) {
@@ -142,6 +150,7 @@ static json_t *node_json(const struct goal_loaded *loaded, const struct goal_sho
     json_object_set_new(
         json, "proof", proof_json(plan_has_children(plan, node) ? PROOF_NONE : node->result.proof));
     json_object_set_new(json, "landed", landed_json(shown, node));
+    json_object_set_new(json, "answer", answer_json(shown, node));
     json_object_set_new(
         json, "verification",
         plan_has_children(plan, node)

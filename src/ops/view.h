@@ -25,6 +25,7 @@ json_t *contract_json(const struct goal_shown *shown, const struct assignment *a
                       struct arena *scratch);
 /* The state of its checks, and once they have run status, checks and verifiedAt; null: no checks. `assignment`: the one
  * that works on the node; NULL: none. */
+json_t *answer_json(const struct goal_shown *shown, const struct node *node);
 json_t *verification_json(const struct goal_shown *shown, const struct node *node,
                           const struct assignment *assignment, struct arena *scratch);
 

@@ -109,6 +109,8 @@ struct run_table {
     struct host_lists *host_lists; /* box/run_denied.c */
     struct quota_accounts *quota;  /* quota/run_quota.c */
     struct pulling *pulls;         /* run_pull_request.c: in progress */
+    struct check_cache *caches;    /* check/check_cache.c: in use */
+    struct failed_checks *failed;  /* check/check_target.c: candidates */
     uint32_t under_way;            /* workers and lookups that have not returned yet */
     bool stopping;
 };
@@ -295,6 +297,8 @@ bool run_lease_until(const struct run *run, uint64_t *ret_boot_ms);
 bool file_put(const char *path, struct str text, struct arena *arena); /* in a folder of ours */
 bool home_fill(struct run *run, const struct drive_launch *launch, struct arena *arena);
 void home_share(struct run *run, const struct drive_launch *launch, struct arena *arena);
+/* The variable with the URL of the provider that a key is for, such as ANTHROPIC_BASE_URL; NULL: it is not set, or base_url says it. */
+const char *key_url(const struct agent_setting *agent, struct str key, struct arena *arena);
 struct str run_login_kind(const struct run *run); /* the kind of agent whose login it uses */
 bool file_get(const char *path, struct arena *arena, struct str *ret); /* false: errno says why */
 /* Reads the token in token_file and names the variable for it. False: it cannot be used; ret_why says why. */
@@ -319,15 +323,29 @@ struct check_wanted {
     struct id goal;              /* and what was allowed for this goal */
     const struct str *variables; /* NAME=value */
     uint32_t variable_count;
+    bool keeps_home;  /* its HOME is a folder beside the place: check_home() */
+    struct str cache; /* a folder that it sees; empty: none */
 };
 /* The sandbox of a check. False: it may not be run; ret_why says why. */
 bool check_box(struct run_table *runs, const struct check_wanted *wanted, struct arena *arena,
                struct command_box *ret, struct str *ret_why);
+struct str check_home(struct str place, struct arena *arena);
+bool check_is_boxed(struct run_table *runs); /* it cannot change what it only sees */
 void check_box_clear(struct str place,
                      struct arena *arena); /* removes what the sandbox left beside the place */
 
 enum { PROXY_VARIABLES = 8 };
 const struct str *proxy_environment(uint32_t port, struct arena *arena); /* NAME=value */
+
+/* ---- box/run_tools.c ---- */
+enum { RUN_TOOLS = 6, TOOLS_LISTED = 32 };
+/* What of the operator's HOME runs find, for people. Returns how many. */
+uint32_t tools_list(const struct settings *settings, struct arena *arena,
+                    struct str ret[TOOLS_LISTED]);
+void tools_show(struct sandbox_spec *spec, const struct settings *settings, struct arena *arena);
+/* Where a run finds them: NAME=value. Returns how many. */
+uint32_t tools_environment(const struct settings *settings, struct arena *arena,
+                           const char *ret[RUN_TOOLS]);
 
 /* ---- box/run_hosts.c ---- */
 
@@ -594,6 +612,8 @@ struct work_place {
     struct git_repo repo;
     struct git_run run;
     struct str branch, command, setup, hook;
+    struct str check_setup;                /* verify.setup; `setup` is that of the worktree */
+    uint64_t cache_most;                   /* bytes of all its caches */
     uint16_t port_first, port_count, port; /* where blocks begin, ports per block, and its own */
     bool ready;       /* once it exists: nothing is left to do before an agent starts */
     struct str forge; /* channel on which a pull request is opened; empty: none is */
@@ -603,6 +623,7 @@ struct work_place {
     bool attributes; /* landing.attribution */
     int64_t within;
     uint32_t network;            /* of its checks: verify.network */
+    struct texts keys;           /* variables that its checks get: verify.keys */
     struct texts protect, rules; /* judged files: verify.protect, verify.rules */
     struct hash digest;          /* of how work is checked: check_digest() */
     uint64_t repository;         /* its key: struct goal */

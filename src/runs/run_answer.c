@@ -4,6 +4,7 @@
 #include "ops/all.h"
 #include "ops/assignment.h"
 #include "ops/json.h"
+#include "runs/check/check.h"
 #include "runs/run.h"
 #include "sys/pool.h"
 #include "sys/redaction.h"
@@ -214,9 +215,32 @@ static void diff_finish(struct run_table *runs, struct op_call *call) {
     }
 }
 
+/* What the check said about the tip of each target when it was checked last. */
+static void targets_finish(struct run_table *runs, struct op_call *call) {
+    const struct op_repositories *all = call->repositories;
+    json_t *list = json_array();
+    for (uint32_t i = 0; all && i < all->count; i++) {
+        struct work_place place = {.repository = all->at[i].key,
+                                   .context.state =
+                                       arena_format(&call->arena, "%s/work", runs->state)};
+        struct target_verdict verdict;
+        if (!target_verdict_read(&place, &call->arena, &verdict))
+            continue;
+        json_t *one =
+            json_pack("{s:s, s:s, s:b}", "repository", all->at[i].name, "commit",
+                      arena_cstr(&call->arena, verdict.commit), "passes", verdict.exit == 0);
+        if (verdict.exit != 0)
+            json_object_set_new(one, "since", json_string(arena_cstr(&call->arena, verdict.since)));
+        json_array_append_new(list, one);
+    }
+    json_object_set_new(call->result, "targets", list);
+}
+
 void run_finish(struct daemon_context *context, struct op_call *call) {
     if (!context->runs)
         return;
+    if (call->op == &OP_STATUS_SHOW && call->result)
+        targets_finish(context->runs, call);
     if (call->op == &OP_WORK_LOG)
         log_finish(context->runs, call);
     if (call->op == &OP_WORK_DIFF)

@@ -5,6 +5,7 @@
 #include "drivers/login.h"
 #include "runs/run.h"
 #include "runs/run_log.h"
+#include "sys/redaction.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -116,19 +117,21 @@ bool file_get(const char *path, struct arena *arena, struct str *ret) {
 }
 
 /* Copies the operator's current file, not the version that the last run left. The copy cannot renew the operator's
- * login. */
-static bool file_copy(struct run *run, const char *from, struct str path, struct arena *arena) {
+ * login. Instructions and MCP servers that the operator has not named may contain secrets: those are taken out. */
+static bool file_copy(struct run *run, const char *from, struct str path, bool named,
+                      struct arena *arena) {
     const struct login *login = login_of(path);
+    bool tools = login && login->form > LOGIN_SETTINGS;
     struct str text, copy;
     if (!file_get(from, arena, &text))
         return false;
-    if (!login)
+    if (!login || (tools && named))
         copy = login_strip(text, arena);
     else if (!login_copy(login, text, arena, &copy)) {
         errno = EBADMSG;
-        return false;
+        return login->form == LOGIN_SERVERS; /* it has no server */
     }
-    return home_put(run, path, copy, arena);
+    return home_put(run, path, tools && !named ? redacted(copy, arena) : copy, arena);
 }
 
 /* Links a folder, which its sandbox shows read-only. */
@@ -164,7 +167,8 @@ static bool path_is_plain(struct str path) {
 
 /* The run has a HOME of its own; this puts the operator's file or folder there. It can read the content of folders, and
  * cannot write to them. */
-static void file_share(struct run *run, const char *home, struct str path, struct arena *arena) {
+static void file_share(struct run *run, const char *home, struct str path, bool named,
+                       struct arena *arena) {
     if (!home || !path_is_plain(path))
         return;
     char *from = arena_cstr(&run->arena, arena_format(arena, "%s/%.*s", home, STR_ARG(path)));
@@ -175,7 +179,8 @@ static void file_share(struct run *run, const char *home, struct str path, struc
         log_run(LEVEL_WARNING, run,
                 "%s is not shared with agent %s: it contains a login; list its files instead", from,
                 run->agent);
-    else if (!(folder ? folder_link : file_copy)(run, from, path, arena))
+    else if (folder ? !folder_link(run, from, path, arena)
+                    : !file_copy(run, from, path, named, arena))
         log_run(LEVEL_WARNING, run, "%s is not shared with agent %s: %s", from, run->agent,
                 errno == EBADMSG ? "its format is unknown" : strerror(errno));
 }
@@ -212,8 +217,8 @@ static void kind_share(struct run *run, const struct drive_launch *launch,
         if (!login_is_for(&LOGINS[i], run_login_kind(run)) || driver_wrote(launch, file))
             continue;
         login_remove(run, file, arena);
-        if (!token || LOGINS[i].form == LOGIN_SETTINGS)
-            file_share(run, LOGINS[i].form == LOGIN_SETTINGS ? getenv("HOME") : own, file, arena);
+        if (!token || login_is_none(&LOGINS[i]))
+            file_share(run, login_is_none(&LOGINS[i]) ? getenv("HOME") : own, file, false, arena);
     }
 }
 
@@ -222,7 +227,7 @@ void home_share(struct run *run, const struct drive_launch *launch, struct arena
     const struct agent_setting *agent = run_agent(settings, str_of(run->agent));
     for (uint32_t i = 0; agent && i < agent->share.count; i++)
         if (!driver_wrote(launch, agent->share.at[i]))
-            file_share(run, getenv("HOME"), agent->share.at[i], arena);
+            file_share(run, getenv("HOME"), agent->share.at[i], true, arena);
     if (agent && agent->share.count == 0)
         kind_share(run, launch, agent, arena);
     context_settings_drop(settings);

@@ -90,7 +90,8 @@ struct judged_files judged_files(const struct work_place *place, const struct gi
     for (uint32_t i = 0; i < count; i++) {
         struct str path = files[i].path;
         bool judges = !files[i].is_new; /* a new file has not judged anything yet */
-        if ((judges && command_runs(place->command, path)) ||
+        if ((judges &&
+             (command_runs(place->command, path) || command_runs(place->check_setup, path))) ||
             judged_matches_any(place->rules.at, place->rules.count, path, arena))
             judged.rules = true;
         else if (judges &&
@@ -104,11 +105,12 @@ struct judged_files judged_files(const struct work_place *place, const struct gi
 /* Identifies how work is checked: a verdict with another digest does not count. */
 struct hash check_digest(const struct work_place *place, const struct settings *settings) {
     struct sha256 sha;
-    const struct texts *lists[] = {&place->protect, &place->rules, &settings->sandbox.sees,
-                                   &settings->sandbox.writes};
-    const struct str texts[] = {place->command, place->setup};
+    const struct texts *lists[] = {&place->protect, &place->rules, &place->keys,
+                                   &settings->sandbox.sees, &settings->sandbox.writes};
+    const struct str texts[] = {place->command, place->setup, place->check_setup};
     const int64_t numbers[] = {settings->sandbox.mode, settings->sandbox.checks,
-                               settings->sandbox.memory, settings->sandbox.processes};
+                               settings->sandbox.memory, settings->sandbox.processes,
+                               settings->sandbox.tools};
     sha256_begin(&sha);
     for (size_t i = 0; i < count_of(texts); i++) {
         sha256_add(&sha, texts[i].at ? texts[i].at : "", texts[i].len);

@@ -19,14 +19,30 @@ static struct str program_find(struct str name, struct arena *arena) {
     return (struct str){0};
 }
 
-/* The agent gets only the variables that the operator names. */
+const char *key_url(const struct agent_setting *agent, struct str key, struct arena *arena) {
+    const struct str end = STR("_API_KEY");
+    if (agent->base_url.len > 0 || key.len <= end.len ||
+        memcmp(key.at + key.len - end.len, end.at, end.len) != 0)
+        return NULL;
+    struct str name = arena_format(arena, "%.*s_BASE_URL", (int)(key.len - end.len), key.at);
+    const char *text = arena_cstr(arena, name), *value = getenv(text);
+    return value && *value && !str_is_among(name, agent->keys.at, agent->keys.count) ? text : NULL;
+}
+
+static void key_take(struct run *run, struct drive_var *vars, const char *name) {
+    const char *value = name ? getenv(name) : NULL;
+    if (value)
+        vars[run->spec.env_count++] =
+            (struct drive_var){str_of(name), arena_copy(&run->arena, str_of(value))};
+}
+
+/* The agent gets only the variables that the operator names, and with a key the address that it is for: it would be sent to
+ * another provider. */
 static void keys_take(struct run *run, const struct agent_setting *agent) {
-    struct drive_var *vars = arena_new(&run->arena, struct drive_var, agent->keys.count + 2);
+    struct drive_var *vars = arena_new(&run->arena, struct drive_var, 2 * agent->keys.count + 2);
     for (uint32_t i = 0; i < agent->keys.count; i++) {
-        const char *name = arena_cstr(&run->arena, agent->keys.at[i]), *value = getenv(name);
-        if (value)
-            vars[run->spec.env_count++] =
-                (struct drive_var){str_of(name), arena_copy(&run->arena, str_of(value))};
+        key_take(run, vars, arena_cstr(&run->arena, agent->keys.at[i]));
+        key_take(run, vars, key_url(agent, agent->keys.at[i], &run->arena));
     }
     run->spec.env = vars;
 }

@@ -89,7 +89,8 @@ static bool folders_make(struct run *run) {
 
 const char *const *run_environment(const struct run *run, const struct drive_launch *launch,
                                    struct arena *arena) {
-    const char **env = arena_new(arena, const char *, launch->env_count + 9 + PROXY_VARIABLES);
+    const char **env =
+        arena_new(arena, const char *, launch->env_count + 9 + PROXY_VARIABLES + RUN_TOOLS);
     const char *path = getenv("PATH");
     struct str program = run->spec.program, volta = sandbox_volta_home(program, arena);
     const char *slash = program.len ? memrchr(program.at, '/', program.len) : NULL;
@@ -109,6 +110,9 @@ const char *const *run_environment(const struct run *run, const struct drive_lau
         env[count++] = arena_cstr(arena, arena_format(arena, "OVERSEER_PORT=%u", run->port));
         env[count++] = arena_cstr(arena, arena_format(arena, "OVERSEER_PORTS=%u", run->port_count));
     }
+    const struct settings *settings = context_settings(run->runs->context);
+    count += tools_environment(settings, arena, &env[count]);
+    context_settings_drop(settings);
     const struct str *proxy = proxy_environment(run->proxy_port, arena);
     for (uint32_t i = 0; i < PROXY_VARIABLES && run->proxy_port; i++)
         env[count++] = arena_cstr(arena, proxy[i]);

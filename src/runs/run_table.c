@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Keeps the table of the runs on this host, and dispatches effects and timers to them. */
 #include "runs/run_table.h"
+#include "runs/check/check.h"
 
 #include "base/memory.h"
 #include "model/store_address.h"
@@ -219,6 +220,7 @@ void runs_end(struct run_table *runs) {
     pool_free(runs->net);
     host_lists_free(runs);
     quota_free(runs);
+    failed_checks_free(runs);
     pthread_mutex_destroy(&runs->lock);
     free(runs);
 }

@@ -5,6 +5,7 @@
 #include "base/memory.h"
 #include "base/planted.h"
 #include "model/verification.h"
+#include "runs/check/check.h"
 #include "runs/run.h"
 #include "runs/run_log.h"
 #include "sys/clock.h"
@@ -36,11 +37,15 @@ struct working {
     int64_t begun_at;   /* start of the checks themselves */
     enum checked verdict;
     int64_t exit; /* of the operator's command */
+    struct candidate_check check;
+    struct target_check target;
     char name[ID_TEXT + 1];
 };
 
 static void working_free(struct working *it) {
     it->runs->under_way--;
+    if (it->check.trial.runs)
+        candidate_free(&it->check);
     free(it->act);
     arena_free(&it->arena);
     free(it);
@@ -89,7 +94,8 @@ static struct str verification_of(struct working *it) {
     if (it->commanded)
         checks[count++] = (struct check_made){
             .type = CHECK_COMMAND,
-            .target = STR("verify.command"),
+            .target =
+                it->check.trial.stage == TRIAL_SETUP ? STR("verify.setup") : STR("verify.command"),
             .passed = passed,
             .reason = passed ? STR("")
                       : it->exit == -2
@@ -121,12 +127,11 @@ static void check_end(struct working *it, enum checked verdict, struct str text)
     uv_queue_work(it->runs->loop, &it->work, checkout_remove, checkout_removed);
 }
 
-static void command_check(struct working *it);
-
 /* The work passes. Prepares the check whether it also passes with the target's tests. */
 static void restored_check(uv_work_t *work) {
     struct working *it = work->data;
     struct str commit = STR("");
+    check_box_clear(it->checkout, &it->arena); /* what the candidate left in its HOME */
     it->answer = git_candidate_restore(&it->place.context, &it->place.repo, &it->place.run,
                                        it->commit, it->candidate.onto, it->files.tests,
                                        it->files.test_count, &it->arena, &commit);
@@ -141,7 +146,7 @@ static void restored_prepared(uv_work_t *work, int status) {
     if (status != 0 || it->answer.result != GIT_DONE)
         check_end(it, CHECKED_NOTHING, it->answer.why);
     else if (it->restored)
-        command_check(it);
+        candidate_again(&it->check);
     else
         check_end(it, CHECKED_PASSED, STR(""));
 }
@@ -164,10 +169,33 @@ static void restored_checked(struct working *it, int64_t exit, struct str tail) 
                   it->files.test_count, STR_ARG(tail)));
 }
 
-/* On the loop: the operator's command has ended. */
-static void checked(void *with, int64_t exit, struct str tail) {
-    struct working *it = with;
-    check_denials(it->runs, it->act->effect.goal, it->act->effect.n, it->checkout);
+/* VERIFY-15: a failure that the target has as well is not the agent's. */
+static void target_known(struct target_check *target) {
+    struct working *it = target->with;
+    if (target->to_blame)
+        check_end(it, CHECKED_TARGET, target->text);
+    else
+        check_end(it, CHECKED_FAILED, it->check.trial.text);
+}
+
+static void target_fill(struct working *it) {
+    it->target = (struct target_check){.runs = it->runs,
+                                       .effect = &it->act->effect,
+                                       .place = &it->place,
+                                       .arena = &it->arena,
+                                       .onto = it->candidate.onto.len ? it->candidate.onto
+                                                                      : it->place.run.base,
+                                       .candidate = it->commit,
+                                       .name = arena_format(&it->arena, "%s-target", it->name),
+                                       .ended = target_known,
+                                       .with = it};
+}
+
+/* On the loop: the operator's commands have ended. */
+static void checked(struct candidate_check *check) {
+    struct working *it = check->with;
+    int64_t exit = check->trial.exit;
+    struct str tail = check->trial.text;
     if (it->restored) {
         restored_checked(it, exit, tail);
         return;
@@ -179,18 +207,13 @@ static void checked(void *with, int64_t exit, struct str tail) {
     }
     it->exit = exit;
     it->commanded = exit != -1;
-    if (exit == 126 || exit == 127) /* appended: of a long text only the end is kept */
-        tail = arena_format(
-            &it->arena,
-            "%.*s\n"
-            "(Status %d: a program that verify.command needs is missing, or the sandbox hides it; the operator can make it visible with sandbox.sees.)",
-            STR_ARG(tail), (int)exit);
-    check_end(it,
-              exit == 0 ? CHECKED_PASSED
-              : exit == -1
-                  ? CHECKED_NOTHING /* it could not be started: not the fault of the work */
-                  : CHECKED_FAILED,
-              tail);
+    if (exit == 0 || exit == -1) { /* -1: it could not be started: not the fault of the work */
+        check_end(it, exit == 0 ? CHECKED_PASSED : CHECKED_NOTHING, tail);
+        return;
+    }
+    it->target.stage = it->check.trial.stage;
+    it->target.cache = it->check.trial.cache;
+    target_check_begin(&it->target);
 }
 
 /* C-78: only for commits that a person merges. */
@@ -254,27 +277,24 @@ static void check_prepare(uv_work_t *work) {
         it->answer = (struct git_answer){GIT_FAILED, it->wrong};
 }
 
-/* The command gets the time that is left for all checks together: VERIFY-15. */
+/* Setup and command get the time that is left for all checks together: VERIFY-15. */
 static void command_check(struct working *it) {
-    int64_t left = it->place.within - (clock_boot() - it->begun_at);
-    struct effect command = {.kind = EFFECT_COMMAND,
-                             .goal = it->act->effect.goal,
-                             .n = it->act->effect.n,
-                             .within = left > 0 ? left : 1,
-                             .command = it->place.command};
-    struct check_wanted wanted = {
-        .place = it->checkout,
-        .objects = arena_format(&it->arena, "%.*s/objects", STR_ARG(it->place.clone)),
-        .agent = it->act->effect.agent,
-        .network = it->place.network,
-        .repository = it->place.repository,
-        .goal = it->act->effect.goal};
-    struct command_box box;
-    struct str why = {0};
-    if (check_box(it->runs, &wanted, &it->arena, &box, &why))
-        command_run_boxed(it->runs->loop, &command, &box, -1, NULL, checked, it);
-    else
-        check_end(it, CHECKED_NOTHING, why); /* not the fault of the work */
+    target_fill(it);
+    if (target_still_fails(&it->target)) {
+        check_end(it, CHECKED_TARGET, it->target.text);
+        return;
+    }
+    it->check = (struct candidate_check){.trial = {.runs = it->runs,
+                                                   .effect = &it->act->effect,
+                                                   .place = &it->place,
+                                                   .arena = &it->arena,
+                                                   .checkout = it->checkout,
+                                                   .until = it->begun_at + it->place.within},
+                                         .onto = it->target.onto,
+                                         .name = it->target.name,
+                                         .ended = checked,
+                                         .with = it};
+    candidate_begin(&it->check);
 }
 
 /* The commit is in the clone that the worktree belongs to. */
@@ -307,6 +327,11 @@ static bool was_cancelled(struct working *it, int status) {
     return status == UV_ECANCELED;
 }
 
+/* The machine is short of something: the work is checked later, without asking a person. */
+static bool is_for_later(const struct working *it) {
+    return it->answer.result == GIT_NO_SPACE || it->answer.result == GIT_BUSY;
+}
+
 static void check_prepared(uv_work_t *work, int status) {
     struct working *it = work->data;
     if (was_cancelled(it, status))
@@ -318,7 +343,8 @@ static void check_prepared(uv_work_t *work, int status) {
         return;
     }
     if (status != 0 || it->answer.result != GIT_DONE) {
-        working_end(it, (struct signal){.to = CHECKED_NOTHING, .text = it->answer.why});
+        working_end(it, (struct signal){.to = is_for_later(it) ? CHECKED_TARGET : CHECKED_NOTHING,
+                                        .text = it->answer.why});
         return;
     }
     if (it->commit.len == 0) {
@@ -557,6 +583,9 @@ static void landed(uv_work_t *work, int status) {
         pull_begin(it);
         return;
     }
+    bool on_target = it->place.how != GIT_AS_BRANCH && it->place.how != GIT_AS_PULL_REQUEST;
+    if (result == GIT_DONE && on_target && verdict_holds(it))
+        target_landed(it->runs, &it->place, it->landed.commit, &it->arena);
     if (result == GIT_DONE)
         outcome.outcome.reference = landed_text(it);
     working_end(it, outcome);

@@ -198,8 +198,7 @@ static json_t *login_look(struct trying *it, const struct agent_setting *agent) 
                    : login_json("bad", why);
     }
     for (size_t i = 0; i < LOGIN_COUNT && it->run.driver; i++) {
-        bool own =
-            LOGINS[i].form != LOGIN_SETTINGS && login_is_for(&LOGINS[i], run_login_kind(&it->run));
+        bool own = !login_is_none(&LOGINS[i]) && login_is_for(&LOGINS[i], run_login_kind(&it->run));
         json_t *login = own ? login_tell(&LOGINS[i], agent->login_home, &it->arena) : NULL;
         if (login)
             return login;

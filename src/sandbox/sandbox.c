@@ -131,6 +131,10 @@ static bool is_written(const struct sandbox_spec *spec, struct str path) {
            str_is_among(path, spec->writes.at, spec->writes.count);
 }
 
+static bool is_home(const struct sandbox_spec *spec, struct str path) {
+    return spec->home.at.len > 0 && str_equal(path, spec->home.at);
+}
+
 static bool is_folder(struct str path, struct arena *arena) {
     struct stat about;
     return stat(arena_cstr(arena, path), &about) == 0 && S_ISDIR(about.st_mode);
@@ -218,7 +222,9 @@ static bool wrap_add(const struct sandbox_spec *spec, const struct shown *shown,
     const struct sandbox_paths *sees = &shown->sees, *writes = &shown->writes;
     bool fits = system_add(spec, made);
     for (uint32_t i = 0; i < spec->hidden.count; i++)
-        fits = fits && hidden_add(made, spec->hidden.at[i], arena);
+        fits = fits && (is_home(spec, spec->hidden.at[i])
+                            ? words_add(made, "--bind", spec->home.folder, spec->home.at)
+                            : hidden_add(made, spec->hidden.at[i], arena));
     for (uint32_t i = 0; i < sees->count; i++)
         if (!is_below_any(sees, i, sees->at[i]))
             fits = fits && words_add(made, "--ro-bind-try", sees->at[i], sees->at[i]);

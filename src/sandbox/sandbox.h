@@ -63,6 +63,9 @@ struct sandbox_spec {
     struct sandbox_paths writes, sees,
         hidden; /* hidden: sorted; sees and writes apply also inside hidden paths */
     struct sandbox_paths scratch; /* hidden paths that are empty and writable for the run */
+    struct sandbox_home {         /* with bubblewrap: a folder that stands at another path */
+        struct str folder, at;    /* the path is hidden, and in `scratch`; empty: none */
+    } home;
     uint64_t memory, cpu, files, processes, file_size; /* bytes, seconds; 0: unchanged */
 };
 

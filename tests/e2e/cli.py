@@ -177,7 +177,7 @@ def test_watch(site):
 
 def test_init(site):
     for there, command in (("Makefile", "make check"), ("package.json", "npm test"), ("Cargo.toml", "cargo test"), ("go.mod", "go test ./..."),
-                           ("pyproject.toml", "pytest"), ("meson.build", "meson"), ("test_it.py", "python3 -m unittest discover")):
+                           ("pyproject.toml", "pytest" if shutil.which("pytest", path="/usr/bin:/bin") else "python3 -m unittest discover"), ("meson.build", "meson"), ("test_it.py", "python3 -m unittest discover")):
         place = site.folder / f"of-{there}"
         shutil.rmtree(place, ignore_errors=True)
         (place / ".git").mkdir(parents=True)

@@ -328,6 +328,62 @@ static void test_only_one_host_can_be_asked_for(void **state) {
     check(denied(1, STRIPE, 1) == VERDICT_NOTHING, "a host of the fleet does not know it yet");
 }
 
+/* ---- a target that fails its own check: target.c ---- */
+
+static enum verdict target(enum target_state to, const char *why) {
+    return space_step((struct signal){.kind = SIGNAL_TARGET_CHECKED,
+                                      .admission = HOST,
+                                      .describe.title = STR("core"),
+                                      .sender.by = WHO_OVERSEER,
+                                      .to = to,
+                                      .reason = str_of(why),
+                                      .text = STR("1 test failed")});
+}
+
+static const struct question *target_asked(void) {
+    return questions_about(&space.live.questions, STR("target"));
+}
+
+static void test_a_target_that_fails_is_one_question(void **state) {
+    (void)state;
+    check(target(TARGET_PASSES, "") == VERDICT_NOTHING, "nothing was wrong");
+    assert_false(space.exists);
+    check(target(TARGET_UNKNOWN, "") == VERDICT_REFUSE, "no state");
+    check(target(TARGET_STATES, "") == VERDICT_REFUSE, "no such state");
+    check(target(TARGET_FAILS, "main fails") == VERDICT_CHANGE, "it is asked");
+    check(target(TARGET_FAILS, "main fails still") == VERDICT_NOTHING, "it is asked already");
+    assert_int_equal(questions_open(), 1);
+    denied(1, STRIPE, 1);
+    assert_int_equal(questions_open(), 2);
+    check(target(TARGET_PASSES, "") == VERDICT_CHANGE, "it is settled");
+    check(target_asked() == NULL && asked(STRIPE) != NULL, "and no other question is");
+    check(target(TARGET_FAILS, "main fails again") == VERDICT_CHANGE, "another failure");
+    const struct question *question = target_asked();
+    check(question != NULL, "it is asked again");
+    check(space_step((struct signal){.kind = SIGNAL_QUESTION_ANSWER,
+                                     .about.question = question->n + 1,
+                                     .to = 1,
+                                     .sender = {.by = WHO_HUMAN, .actor = STR("human:anna")}}) ==
+              VERDICT_CHANGE,
+          "a person answers");
+    assert_int_equal(space.live.host_accesses.count, 1);
+}
+
+/* A question about a target takes no place of those about hosts, and none is asked below the level of the fleet. */
+static void test_a_target_is_no_host(void **state) {
+    (void)state;
+    char host[64];
+    target(TARGET_FAILS, "main fails");
+    for (unsigned i = 0; i < LIMIT_HOST_QUESTIONS; i++) {
+        snprintf(host, sizeof host, "h%u.example.org:443", i);
+        check(denied(1, host, 1) == VERDICT_CHANGE, "%s", host);
+    }
+    assert_int_equal(questions_open(), LIMIT_HOST_QUESTIONS + 1);
+    target(TARGET_PASSES, "");
+    space.level = LEVEL_HOST_ACCESS - 1;
+    check(target(TARGET_FAILS, "main fails") == VERDICT_NOTHING, "a host does not know it yet");
+}
+
 /* A hostile agent asks for any number of hosts: a person gets a few questions, and decisions are not lost. */
 static void test_a_flood_of_hosts_is_bounded(void **state) {
     (void)state;
@@ -423,6 +479,8 @@ int main(void) {
         cmocka_unit_test_setup(test_a_flood_of_hosts_is_bounded, space_begin),
         cmocka_unit_test_setup(test_a_full_table_keeps_what_counts, space_begin),
         cmocka_unit_test_setup(test_long_names_are_told_apart, space_begin),
+        cmocka_unit_test_setup(test_a_target_that_fails_is_one_question, space_begin),
+        cmocka_unit_test_setup(test_a_target_is_no_host, space_begin),
         cmocka_unit_test_setup(test_anything_in_any_order, space_begin),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -41,6 +41,16 @@ static const struct {
     {".config/opencode/opencode.json", "{\"mcp\":[{\"refreshToken\":\"RRR\"}],\"model\":\"m\"}",
      "{\"mcp\":[{\"refreshToken\":\"\"}],\"model\":\"m\"}"},
     {".config/opencode/opencode.json", "// with a comment\n{}", "// with a comment\n{}"},
+    {".claude/CLAUDE.md", "Write plain English.\n", "Write plain English.\n"},
+    {".claude.json",
+     "{\"oauthAccount\":{\"x\":\"RRR\"},\"mcpServers\":{\"a\":{\"command\":\"c\",\"args\":[\"-v\"],"
+     "\"env\":{\"T\":\"RRR\"}}}}",
+     "{\"mcpServers\":{\"a\":{\"command\":\"c\",\"args\":[\"-v\"]}}}"},
+    {".claude.json",
+     "{\"mcpServers\":{\"b\":{\"type\":\"http\",\"url\":\"u\",\"headers\":{\"A\":\"RRR\"}}}}",
+     "{\"mcpServers\":{\"b\":{\"type\":\"http\",\"url\":\"u\"}}}"},
+    {".claude.json", "{\"oauthAccount\":{\"x\":\"RRR\"},\"mcpServers\":{}}", NULL},
+    {".claude.json", "RRR", NULL},
 };
 
 static void test_copies(void **state) {

@@ -1275,6 +1275,7 @@ static void test_causes_and_options_are_as_stored(void **state) {
         {CAUSE_NETWORK, "network.api.example.org:443", "api.example.org:443",
          "stay with no/allow it for these tasks/allow it for set-up and checks of this repository/allow it for "
          "this repository/"},
+        {CAUSE_TARGET, "target", "", "go on waiting until it passes/"},
     };
     struct arena arena = {0};
     assert_int_equal(count_of(ROWS), CAUSES - 1);

@@ -19,8 +19,6 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-enum { READ_MOST = 65536 };
-
 /* The first matching row wins: a file, and a text that it contains. */
 static const struct {
     const char *file, *has, *command;
@@ -53,18 +51,6 @@ static const struct {
 
 /* ---- finding ---- */
 
-static bool file_has(const char *folder, const char *name, const char *text) {
-    static char content[READ_MOST + 2];
-    FILE *file = regular_open(folder, name);
-    if (!file)
-        return false;
-    content[0] = '\n'; /* so that "\ncheck:" also matches the first line */
-    size_t length = fread(content + 1, 1, READ_MOST, file);
-    fclose(file);
-    content[1 + length] = 0;
-    return !text || strstr(content, text);
-}
-
 /* Python tests need no file that declares them. */
 static bool has_python_tests(const struct init *init) {
     static const char *const PLACES[] = {"test_*.py", "tests/test_*.py", "test/test_*.py"};
@@ -81,7 +67,7 @@ static bool has_python_tests(const struct init *init) {
 
 static void command_find_in(struct init *init) {
     for (size_t i = 0; i < count_of(KNOWN); i++)
-        if (file_has(init->folder, KNOWN[i].file, KNOWN[i].has)) {
+        if (init_file_has(init->folder, KNOWN[i].file, KNOWN[i].has)) {
             snprintf(init->command, sizeof init->command, "%s", KNOWN[i].command);
             init->from = KNOWN[i].file;
             return;
@@ -90,6 +76,11 @@ static void command_find_in(struct init *init) {
         return;
     snprintf(init->command, sizeof init->command, "python3 -m unittest discover");
     init->from = "test_*.py";
+}
+
+static void setup_keep(struct init *init, const struct settings *old) {
+    if (old->verify.setup.len > 0 && old->verify.setup.len < sizeof init->setup)
+        snprintf(init->setup, sizeof init->setup, "%.*s", STR_ARG(old->verify.setup));
 }
 
 /* The answer of git, one line; empty: none. */
@@ -204,6 +195,7 @@ static bool old_settle(struct typed *typed, struct init *init) {
         return typed->yes; /* it is set aside, as a whole */
     if (folder_is(old->repo.path, init->folder)) {
         command_keep(init, old);
+        setup_keep(init, old);
         judged_keep(&init->judged, old, &init->arena);
         hosts_keep(&init->hosts, &old->repo.hosts, &init->arena);
     }
@@ -217,6 +209,7 @@ static bool command_settle(struct typed *typed, struct init *init) {
     command_find_in(init);
     if (!old_settle(typed, init))
         return false;
+    setup_find(init);
     judged_find(&init->judged, init->folder, &init->arena);
     hosts_find(&init->hosts, init->folder, &init->arena);
     if (given) {
@@ -254,6 +247,23 @@ static bool network_is_listed(const struct agent_known *agent) {
     return model_is_known(agent) && program_find("bwrap", path) && bwrap_works(path);
 }
 
+/* A key without the URL that it is for would be sent to another provider. Drivers add /v1 where a program wants it. */
+static void url_write(FILE *file, const struct agent_known *agent) {
+    const char *url = agent->url ? getenv(agent->url) : NULL;
+    char base[ANSWER];
+    if (!url || strlen(url) >= sizeof base || !str_is_text(str_of(url)))
+        return;
+    struct str text = str_of(url);
+    while (text.len > 0 && text.at[text.len - 1] == '/')
+        text.len--;
+    if (text.len > 3 && memcmp(text.at + text.len - 3, "/v1", 3) == 0)
+        text.len -= 3;
+    snprintf(base, sizeof base, "%.*s", STR_ARG(text));
+    fprintf(file, "base_url = ");
+    toml_text(file, base);
+    fprintf(file, " # %s\n", agent->url);
+}
+
 static void agent_write(FILE *file, const struct agent_known *agent, const char *path) {
     fprintf(file, "\n[[agents]] # %s\nid = \"%s\"\nkind = \"%s\"\n", agent->title, agent->name,
             agent->kind);
@@ -266,6 +276,7 @@ static void agent_write(FILE *file, const struct agent_known *agent, const char 
         if (getenv(agent->keys[i]))
             fprintf(file, "%s\"%s\"", shown++ ? ", " : "", agent->keys[i]);
     fprintf(file, "]\n");
+    url_write(file, agent);
     if (network_is_listed(agent))
         fprintf(file, "# It reaches its model and the hosts of the repository. all: everything\n"
                       "network = \"model\"\n");
@@ -319,9 +330,9 @@ static void verify_write(FILE *file, const struct init *init) {
     fprintf(
         file,
         "\n[verify]\n"
-        "# Work counts as verified once this succeeds on the exact commit, in a clean checkout.\n"
-        "%scommand = ",
-        *init->command ? "" : "# ");
+        "# Work counts as verified once this succeeds on the exact commit, in a clean checkout.\n");
+    setup_write(file, init, "setup");
+    fprintf(file, "%scommand = ", *init->command ? "" : "# ");
     toml_text(file, *init->command ? init->command : "make check");
     fprintf(file, "\n");
     judged_write(
@@ -450,7 +461,7 @@ static json_t *list_json(const struct str *list, uint32_t count) {
     return all;
 }
 
-static void words_tell(const struct init *init, bool reloaded) {
+static void words_tell(const struct init *init, const json_t *tried, bool reloaded) {
     char agent[AGENT_NAME];
     bool any = agent_first(agent);
     printf("%s: %s\n", *init->name ? "Added to" : "Written", init->file);
@@ -461,6 +472,9 @@ static void words_tell(const struct init *init, bool reloaded) {
     printf("  repository  %s%s%s\n", init->folder, *init->name ? ", named " : "", init->name);
     printf("  verified by %s\n",
            *init->command ? init->command : "nothing yet: work stays unverified");
+    if (*init->setup)
+        printf("  prepared by %s\n", init->setup);
+    checks_tell(tried);
     const struct judged *judged = &init->judged;
     list_tell("  judged by   the usual tests, and ", judged->protect.besides,
               judged->protect.beside_count);
@@ -477,6 +491,7 @@ static void words_tell(const struct init *init, bool reloaded) {
     size_t i;
     json_array_foreach(agents, i, name) printf("%s%s", i ? ", " : "", json_string_value(name));
     printf("%s\n", any ? "" : "none in PATH yet");
+    tools_tell(tried);
     json_decref(agents);
     if (reloaded)
         printf("The daemon has reloaded them.\n");
@@ -490,8 +505,10 @@ static void words_tell(const struct init *init, bool reloaded) {
 
 static int init_tell(struct typed *typed, const struct init *init) {
     bool reloaded = !typed_text(typed, "file") && daemon_reloaded(typed);
+    json_t *tried = typed_flag(typed, "no-try") ? NULL : checks_try(init);
     if (!typed->as_json) {
-        words_tell(init, reloaded);
+        words_tell(init, tried, reloaded);
+        json_decref(tried);
         return 0;
     }
     json_t *json = json_pack(
@@ -503,6 +520,8 @@ static int init_tell(struct typed *typed, const struct init *init) {
         "rules", list_json(init->judged.rules.besides, init->judged.rules.beside_count), "hosts",
         list_json(init->hosts.taken.at, init->hosts.taken.count), "hostsOffered",
         list_json(init->hosts.offered.at, init->hosts.offered.count));
+    json_object_set_new(json, "setup", *init->setup ? json_string(init->setup) : json_null());
+    json_object_set_new(json, "tried", tried ? tried : json_null());
     json_dumpf(json, stdout, JSON_INDENT(2));
     printf("\n");
     json_decref(json);

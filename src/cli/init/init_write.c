@@ -102,6 +102,16 @@ void author_write(FILE *file, const struct init *init, const char *key) {
     fprintf(file, "\n");
 }
 
+void setup_write(FILE *file, const struct init *init, const char *key) {
+    if (!init->setup[0])
+        return;
+    fprintf(
+        file,
+        "# Prepares a clean checkout; what it downloads is kept from the target only.\n%s = ", key);
+    toml_text(file, init->setup);
+    fprintf(file, "\n");
+}
+
 void hosts_write(FILE *file, const struct init *init) {
     const struct hosts_found *hosts = &init->hosts;
     if (hosts->taken.count > 0) {
@@ -127,9 +137,9 @@ void repository_show(FILE *file, const struct init *init) {
     hosts_write(file, init);
     fprintf(
         file,
-        "# Work counts as verified once this succeeds on the exact commit, in a clean checkout.\n"
-        "%sverify.command = ",
-        *init->command ? "" : "# ");
+        "# Work counts as verified once this succeeds on the exact commit, in a clean checkout.\n");
+    setup_write(file, init, "verify.setup");
+    fprintf(file, "%sverify.command = ", *init->command ? "" : "# ");
     toml_text(file, *init->command ? init->command : "make check");
     fprintf(file, "\n");
     judged_write(file, "Tests, and files that tests and linters read.", "verify.protect",

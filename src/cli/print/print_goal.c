@@ -76,11 +76,27 @@ static void print_facts(const json_t *goal) {
     printf("\n");
 }
 
+/* The answers of tasks that wanted one: nothing has checked them. */
+static void print_answers(const json_t *nodes) {
+    size_t i;
+    const json_t *node;
+    json_array_foreach(nodes, i, node) {
+        const char *answer = text_of(node, "answer");
+        if (*answer) {
+            printf("ANSWER, unverified\n");
+            lines_say(answer);
+        }
+        print_answers(json_object_get(node, "tasks"));
+        print_answers(json_object_get(node, "subtasks"));
+    }
+}
+
 void print_goal(const struct typed *typed, const json_t *goal) {
     print_state(goal);
     print_facts(goal);
     if (json_object_get(goal, "plan"))
         print_plan(typed, json_object_get(goal, "plan"));
+    print_answers(json_object_get(json_object_get(goal, "plan"), "phases"));
     print_records(json_object_get(goal, "records"));
 }
 

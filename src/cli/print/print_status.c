@@ -265,6 +265,21 @@ static bool any_goals(const json_t *status) {
     return false;
 }
 
+/* Does each target pass its own check? Nothing is said of a target that was not checked. */
+static void targets_print(const json_t *targets) {
+    size_t i;
+    const json_t *target;
+    json_array_foreach(targets, i, target) {
+        bool passes = json_is_true(json_object_get(target, "passes"));
+        const char *since = text_of(target, "since");
+        printf("%-9s%-12s %s %.12s", i == 0 ? "MAIN" : "", text_of(target, "repository"),
+               passes ? "✓" : "✗", text_of(target, "commit"));
+        if (!passes)
+            printf("  fails its own check since %.12s: work that fails waits", since);
+        printf("\n");
+    }
+}
+
 void print_status(const struct typed *typed, const json_t *status) {
     (void)typed;
     head_print(status);
@@ -273,6 +288,7 @@ void print_status(const struct typed *typed, const json_t *status) {
     section_print(status, "paused", "PAUSED", TINT_DIM);
     done_print(json_object_get(status, "done"), number_of(status, "doneCount"));
     lost_print(status);
+    targets_print(json_object_get(status, "targets"));
     warning_print(status);
     waits_print(json_object_get(status, "waits"));
     print_quota(json_object_get(status, "accounts"));

@@ -67,8 +67,23 @@ static void patch_print(const char *text) {
     }
 }
 
+/* False: a change is wanted. */
+static bool answer_print(const json_t *result) {
+    const char *answer = text_of(result, "answer");
+    if (!*answer)
+        return false;
+    printf("ANSWER, unverified, by %s\n", text_of(result, "agentId"));
+    lines_say(answer);
+    if (number_of(result, "files") > 0)
+        hint("It also changed %lld files in its worktree. They are kept, and never land.",
+             number_of(result, "files"));
+    return true;
+}
+
 void print_diff(const struct typed *typed, const json_t *result) {
     (void)typed;
+    if (answer_print(result))
+        return;
     if (!*text_of(result, "base")) {
         printf(*text_of(result, "agentId") ? "There is no worktree, so nothing can be compared.\n"
                                            : "No agent works on it yet.\n");

@@ -4,6 +4,9 @@
 
 #include "core/deciding.h"
 
+/* host_denied.c: the questions of a workspace are called after its repository. Called where a record follows. */
+void workspace_subject_put(struct deciding *);
+
 void host_access_record(struct deciding *, enum record_type type, const struct host_access *row,
                         const char *rule, const char *to);
 

@@ -28,8 +28,7 @@ static const struct host_accesses *accesses(const struct deciding *d) {
 
 /* ---- the question ---- */
 
-/* The questions of a workspace are called after its repository. Called where a record follows. */
-static void subject_put(struct deciding *d) {
+void workspace_subject_put(struct deciding *d) {
     struct goal *goal = &d->decision->goal;
     if (d->signal->describe.title.len > 0)
         workspace_name(d->signal->describe.title, goal->kind.subject);
@@ -44,11 +43,12 @@ static struct str network_cause(struct deciding *d, const char *host) {
     return cause_text(CAUSE_NETWORK, hash_hex(&hash, d->out).at, d->out);
 }
 
-/* A workspace asks nothing else. */
 static uint32_t hosts_asked(const struct deciding *d) {
+    const struct questions *questions = &d->decision->live.questions;
     uint32_t count = 0;
-    for (uint32_t i = 0; i < d->decision->live.questions.count; i++)
-        count += d->decision->live.questions.at[i].state != QUESTION_OVER;
+    for (uint32_t i = 0; i < questions->count; i++)
+        count +=
+            questions->at[i].state != QUESTION_OVER && cause_is(&questions->at[i], CAUSE_NETWORK);
     return count;
 }
 
@@ -65,7 +65,7 @@ static const struct question *network_ask(struct deciding *d, const char *host) 
     const struct question *open = network_question(d, host);
     if (open)
         return open;
-    subject_put(d);
+    workspace_subject_put(d);
     struct asking asking = {
         .kind = QUESTION_DECIDE,
         .of = OF_PERSON,
@@ -162,7 +162,7 @@ static void access_decide(struct deciding *d, const struct host_access *wanted,
                               STR("too many hosts are decided: list them in repo.hosts instead"));
         return;
     }
-    subject_put(d);
+    workspace_subject_put(d);
     host_access_decide(d, wanted, decision);
 }
 

@@ -259,6 +259,10 @@ static void reports_put(struct writer *to, const struct node_text *task) {
                 "\nwarnings:\n- <what somebody should look at>\n" WORDS_REPORT_ENDS));
 }
 
+static const struct str WANTS_AN_ANSWER = STR(
+    "\nAn answer is wanted, not a change: nothing that you change in files is used. Write the whole answer, at most 8000 characters, into "
+    "summary, and say done. It needs no evidence; name the files and lines that it rests on.");
+
 static const struct str NOT_TO_WAIT = STR(
     "\nDo not wait for a person. Where there is a choice, choose what can be undone, say in your report what you chose, and go on. Ask "
     "only about what cannot be undone. What is denied, such as a host, stays denied: go on without it, or say what you need.");
@@ -273,6 +277,8 @@ static void words_task(struct writer *to, const struct words_about *about) {
         handoff_put(to, about->handoff);
     if (about->task)
         reports_put(to, about->task);
+    if (about->task && about->task->wants == WANTS_ANSWER)
+        say(to, WANTS_AN_ANSWER);
     say(to, NOT_TO_WAIT);
     say(to,
         STR("\nWhen something has changed, when you are stuck and when you are done, end your reply with this block. Say done "

@@ -81,7 +81,8 @@ struct budget_setting {
 };
 
 struct verify_setting {
-    struct str command;
+    struct str command, setup;
+    struct texts keys; /* variables of the daemon that checks get */
     int64_t within, rounds;
     struct texts protect, rules;
     uint32_t network; /* CHECK_NETWORK_AGENT, or enum agent_network + 1 */
@@ -182,7 +183,7 @@ struct settings {
     struct {
         struct str default_branch, path, setup, on_worktree_ready;
         struct texts hosts;
-        int64_t disk_least, run_disk_most, ports, port_first, keep;
+        int64_t disk_least, run_disk_most, check_caches, ports, port_first, keep;
     } repo;
     struct {
         bool auto_escalate, desktop;
@@ -197,7 +198,7 @@ struct settings {
         int64_t memory, cpu, cpu_time, processes,
             file_size; /* in this order: MiB, percent of a processor, per process, at once, MiB */
         struct str cgroup;
-        bool checks, freeze;
+        bool checks, freeze, tools;
     } sandbox;
     struct { /* [[agents]], [[channels]] … */
         const struct agent_setting *agents;

@@ -203,6 +203,9 @@ const struct setting SETTINGS[] = {
     NUMBER(
         "repo.run_disk_most", repo.run_disk_most, "20480", 0, 1e9, 0, "",
         "megabytes that one run may use in its worktree, its home and its output; above that it is frozen, and a person is asked; 0: no limit"),
+    NUMBER("repo.check_caches", repo.check_caches, "4096", 0, 1e9, 0, "",
+           "megabytes that the caches of verify.setup may use together; the oldest are removed "
+           "first; 0: none is kept"),
     TEXT("repo.default_branch", repo.default_branch, "main", P, "",
          "the branch that work lands on"),
     LIST(
@@ -228,8 +231,15 @@ const struct setting SETTINGS[] = {
     TEXT(
         "verify.command", verify.command, "", P, "verify",
         "command that checks the exact commit in a clean checkout, after the artifacts that the node names; empty: only artifacts are checked, and work without artifacts stays unverified"),
+    TEXT("verify.setup", verify.setup, "", P, "",
+         "command that prepares a clean checkout for verify.command, such as npm ci, in the same "
+         "sandbox. What it leaves in HOME on the target's commit is a cache for later checks"),
+    LIST(
+        "verify.keys", verify.keys, "", 0, "",
+        "variables of the daemon's environment that verify.setup and verify.command get, such as the login of a test "
+        "database; they get no others, and runs do not get these"),
     SPAN("verify.within", verify.within, "30m", SECONDS(1), DAYS(1), P, "",
-         "how long the checks may take, artifacts and command together"),
+         "how long the checks may take: artifacts, setup and command together"),
     NUMBER("verify.rounds", verify.rounds, "3", 0, 100, P, "",
            "how often work may fail its checks or conflict before a person is asked"),
     LIST(
@@ -243,7 +253,7 @@ const struct setting SETTINGS[] = {
         "CI files, in the same form. Work that changes one of these, or a script that verify.command runs, lands only with a person's approval"),
     CHOICE(
         "verify.network", verify.network, "agent", CHECK_NETWORK_NAMES, 0, "",
-        "network access of verify.command, repo.setup and repo.on_worktree_ready: agent (the same as the agent that did the work), all, model (the hosts of repo.hosts), loopback or none; all values except all need bubblewrap"),
+        "network access of verify.command, verify.setup, repo.setup and repo.on_worktree_ready: agent (the same as the agent that did the work), all, model (the hosts of repo.hosts), loopback or none; all values except all need bubblewrap"),
     CHOICE(
         "landing.how", landing.how, "pr", LANDING_NAMES, P, "land",
         "how accepted work lands. pr: a pull request at landing.forge, or a branch if no forge is set; merge, rebase: its commits on top of the target; squash: one commit on top of the target; branch: only a branch; none: it stays in its worktree"),
@@ -288,7 +298,11 @@ const struct setting SETTINGS[] = {
         "control group (cgroup v2) below which the control groups of runs are created; empty: the one that is delegated to the daemon"),
     FLAG(
         "sandbox.checks", sandbox.checks, "true", 0, "",
-        "whether repo.setup, repo.on_worktree_ready and verify.command run in the same sandbox as agents, because they execute code that agents wrote"),
+        "whether repo.setup, repo.on_worktree_ready, verify.setup and verify.command run in the same sandbox as agents, because they execute code that agents wrote"),
+    FLAG(
+        "sandbox.tools", sandbox.tools, "true", 0, "",
+        "whether runs and checks see the toolchains of your HOME, read-only: ~/.rustup, ~/.nvm, ~/.pyenv and the others "
+        "that docs/sandbox.md lists; never a login"),
     FLAG(
         "sandbox.freeze", sandbox.freeze, "true", 0, "",
         "whether an agent is paused while its worktree is measured, so that the measurement shows one consistent state"),
@@ -336,7 +350,7 @@ static const struct setting AGENT_SETTINGS[] = {
         "whether it uses Overseer's tools over HTTP at server.listen instead of through `overseer mcp`"),
     LIST(
         "keys", keys, "", 0, "",
-        "variables of the daemon's environment that it gets, such as ANTHROPIC_API_KEY; it gets no others"),
+        "variables of the daemon's environment that it gets, such as ANTHROPIC_API_KEY, and with such a key the address that it is for (ANTHROPIC_BASE_URL), unless base_url is set; it gets no others"),
     LIST(
         "share", share, "", 0, "",
         "files of the operator's HOME that are copied into its HOME, without refresh tokens; folders are mounted read-only and must not contain a login; empty: the login file of its kind"),
@@ -438,6 +452,8 @@ static const struct setting REPO_SETTINGS[] = {
          "repo.on_worktree_ready for this repository"),
     TEXT("verify.command", verify.command, "", P | OWN, "verify",
          "verify.command for this repository"),
+    TEXT("verify.setup", verify.setup, "", P | OWN, "", "verify.setup for this repository"),
+    LIST("verify.keys", verify.keys, "", OWN, "", "verify.keys for this repository"),
     SPAN("verify.within", verify.within, "30m", SECONDS(1), DAYS(1), P, "",
          "verify.within for this repository; without it: as verify.within says"),
     NUMBER("verify.rounds", verify.rounds, "3", 0, 100, P, "",

@@ -23,6 +23,8 @@ static const struct field TASK_FIELDS[] = {
      "tools that it may not use", LIMIT_LINES, NULL},
     {"priority", FIELD_ENUM, 7, FIELD_OF(task_row, priority), 0, 0, &PRIORITY_NAMES,
      "low, normal, high or urgent", 0, NULL},
+    {"wants", FIELD_ENUM, 8, FIELD_OF(task_row, wants), 0, 0, &WANTS_NAMES,
+     "change, or answer: nothing lands, and nothing is verified", 0, NULL},
 };
 const struct shape TASK_ROW = SHAPE_OF(task_row, "task_row", 1, TASK_FIELDS);
 
@@ -35,18 +37,20 @@ static struct str title_of(const struct task_row *task) {
 }
 
 void task_signal(struct op_call *call, const struct task_row *task, struct signal *ret) {
-    static const struct str DEFAULT[] = {
-        {"it is done as asked, and the checks of the repository pass",
-         sizeof "it is done as asked, and the checks of the repository pass" - 1}};
+    static const char *const DEFAULT[] = {
+        [WANTS_CHANGE] = "it is done as asked, and the checks of the repository pass",
+        [WANTS_ANSWER] = "the question is answered"};
+    struct str criterion = str_of(DEFAULT[task->wants]);
     struct str title = title_of(task);
     struct plan_row row = {.text = {.name = str_cut_utf8(title, LIMIT_NAME),
                                     .objective = task->text,
                                     .criteria = task->criteria,
                                     .agent = task->agent,
+                                    .wants = task->wants,
                                     .allow = task->allow,
                                     .deny = task->deny}};
     if (row.text.criteria.count == 0)
-        row.text.criteria = (struct texts){DEFAULT, 1};
+        row.text.criteria = (struct texts){&criterion, 1};
     struct plan_text plan = {{&row, 1}};
     ret->kind = SIGNAL_GOAL_CREATE;
     ret->describe.title = title;

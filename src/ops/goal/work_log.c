@@ -51,6 +51,8 @@ static const struct op_member DIFF_MEMBERS[] = {
     {"deletions", MEMBER_NUMBER, true, "lines removed"},
     {"diff", MEMBER_TEXT, true, "the diff in git's format"},
     {"cut", MEMBER_FLAG, true, "the diff is truncated"},
+    {"answer", MEMBER_TEXT, false,
+     "for a task that wants an answer: what its agent answered, unverified. The diff never lands"},
 };
 
 static json_t *attempt_json(struct id goal, uint32_t n, struct str node, struct str agent,
@@ -135,6 +137,14 @@ static void *candidate_of(struct op_call *call, const struct assignments *assign
     return candidate;
 }
 
+/* The answer of the attempt's node. */
+static void answer_put(json_t *json, const struct store_answer *answer) {
+    const char *name = json_string_value(json_object_get(json, "workNodeId"));
+    const struct node *node = name ? plan_find(&answer->loaded[0].plan, str_of(name)) : NULL;
+    if (node && !hash_is_zero(&node->result.answer))
+        json_object_set_new(json, "answer", answer_json(&answer->shown, node));
+}
+
 static json_t *diff_result(struct op_call *call, const struct store_answer *answer) {
     json_t *json = attempt_result(call, answer);
     if (json && !call->args.worktree)
@@ -144,6 +154,8 @@ static json_t *diff_result(struct op_call *call, const struct store_answer *answ
                              "insertions", 0, "deletions", 0, "diff", "", "cut", 0);
     json_object_update(json, rest);
     json_decref(rest);
+    if (json)
+        answer_put(json, answer);
     return json ? view_checked(call, json) : NULL;
 }
 

@@ -391,6 +391,8 @@ static void denied_read(const char *path, struct run_denials *its) {
 }
 
 void check_denials(struct run_table *runs, struct id goal, uint32_t effect, struct str place) {
+    if (!runs->executor) /* a check is only tried */
+        return;
     struct run_denials *its = memory_new(sizeof *its);
     struct arena arena = {0};
     *its = (struct run_denials){.placed = true};

@@ -48,8 +48,11 @@ static bool model_add(struct hosts *hosts, const struct agent_setting *agent, st
         good = url_add(hosts, agent->base_url, "base_url", arena, ret_why);
     for (size_t i = 0; i < MODEL_HOSTS && usual && !agent->base_url.len && usual->hosts[i]; i++)
         host_add(hosts, str_of(usual->hosts[i]));
-    for (uint32_t i = 0; i < agent->keys.count && good; i++)
-        good = key_add(hosts, agent->keys.at[i], arena, ret_why);
+    for (uint32_t i = 0; i < agent->keys.count && good; i++) {
+        const char *url = key_url(agent, agent->keys.at[i], arena);
+        good = key_add(hosts, agent->keys.at[i], arena, ret_why) &&
+               (!url || key_add(hosts, str_of(url), arena, ret_why));
+    }
     return good;
 }
 

@@ -128,6 +128,7 @@ static void common(struct sandbox_spec *spec, struct run_table *runs,
     system_show(spec, arena);
     sandbox_sees_program(spec, spec->confiner, arena);
     list_add(&spec->sees, &settings->sandbox.sees, arena);
+    tools_show(spec, settings, arena);
     list_add(&spec->writes, &settings->sandbox.writes, arena);
 }
 
@@ -282,11 +283,20 @@ static enum sandbox_network check_network(const struct settings *settings,
     return NETWORK[agent ? agent->network : least];
 }
 
-static struct str check_folder(const struct check_wanted *wanted, struct arena *arena) {
-    return arena_format(arena, "%.*s.tmp", STR_ARG(wanted->place));
+struct str check_home(struct str place, struct arena *arena) {
+    return arena_format(arena, "%.*s.tmp", STR_ARG(place));
 }
 
-/* The check finds the usual HOME, but empty; with Landlock only, a folder of its own. */
+bool check_is_boxed(struct run_table *runs) {
+    const struct settings *settings = context_settings(runs->context);
+    bool boxed = settings->sandbox.checks && settings->sandbox.mode != SANDBOX_OFF &&
+                 runs->can != SANDBOX_NONE;
+    context_settings_drop(settings);
+    return boxed;
+}
+
+/* The check finds the usual HOME, but empty or with what its setup left there; with Landlock only, a folder of its
+ * own. */
 static void check_shown(struct sandbox_spec *spec, const struct check_wanted *wanted,
                         struct arena *arena) {
     char real[PATH_MAX];
@@ -294,12 +304,17 @@ static void check_shown(struct sandbox_spec *spec, const struct check_wanted *wa
     sandbox_path_add(&spec->writes, wanted->place);
     sandbox_path_add(&spec->sees, spec->rules);
     sandbox_path_add(&spec->sees, wanted->objects);
-    if (spec->kind == SANDBOX_LANDLOCK) {
-        struct str folder = check_folder(wanted, arena);
+    struct str folder = check_home(wanted->place, arena);
+    if (wanted->cache.len > 0)
+        sandbox_path_add(&spec->sees, wanted->cache);
+    if (spec->kind == SANDBOX_LANDLOCK || wanted->keeps_home)
         mkdir(arena_cstr(arena, folder), 0700);
+    if (spec->kind == SANDBOX_LANDLOCK) {
         sandbox_path_add(&spec->writes, folder);
     } else if (home && realpath(home, real)) {
         sandbox_path_add(&spec->scratch, arena_copy(arena, str_of(real)));
+        if (wanted->keeps_home)
+            spec->home = (struct sandbox_home){folder, arena_copy(arena, str_of(real))};
     }
 }
 
@@ -307,7 +322,7 @@ static void check_shown(struct sandbox_spec *spec, const struct check_wanted *wa
 static void check_variables(const struct sandbox_spec *spec, const struct check_wanted *wanted,
                             struct arena *arena, struct command_box *ret) {
     const char *path = getenv("PATH"), *home = getenv("HOME");
-    struct str folder = check_folder(wanted, arena);
+    struct str folder = check_home(wanted->place, arena);
     struct str *list = arena_new(arena, struct str, wanted->variable_count + 5 + PROXY_VARIABLES);
     uint32_t count = 0;
     list[count++] = arena_format(arena, "PATH=%s", path ? path : "/usr/local/bin:/usr/bin:/bin");

@@ -46,7 +46,7 @@ static void login_tell(const struct agent_setting *agent, struct op_login *ret) 
     }
     bool found = agent->token.file.len > 0;
     for (size_t i = 0; i < LOGIN_COUNT && !found; i++)
-        found = LOGINS[i].form != LOGIN_SETTINGS && login_is_for(&LOGINS[i], kind) &&
+        found = !login_is_none(&LOGINS[i]) && login_is_for(&LOGINS[i], kind) &&
                 copy_tell(&LOGINS[i], agent, ret, &arena);
     arena_free(&arena);
 }
