@@ -31,7 +31,7 @@ struct task_new {
     const char *criterion;
     const char *repo; /* its name; NULL: as the settings say */
     bool wants_answer;
-    uint32_t quota;   /* percent; 0: no mark */
+    uint32_t quota; /* percent; 0: no mark */
 };
 bool task_make(struct typed *typed, const struct task_new *task, char goal[64],
                char name[TASK_NAME]);

@@ -48,9 +48,9 @@ void rule_lane_hold(struct deciding *);         /* lane.c: a person holds the la
 void rule_lane_granted(struct deciding *);      /* land.c: the slot is granted */
 void rule_host_lost(struct deciding *);         /* admission.c: another host is lost, or is back */
 
-void rule_host_denied(struct deciding *);  /* host_denied.c: a run was denied a host */
-void rule_batch_set(struct deciding *);    /* task_batch.c: a person makes or changes a batch */
-void rule_account_seen(struct deciding *); /* account_seen.c: a report about an account */
+void rule_host_denied(struct deciding *);    /* host_denied.c: a run was denied a host */
+void rule_batch_set(struct deciding *);      /* task_batch.c: a person makes or changes a batch */
+void rule_account_seen(struct deciding *);   /* account_seen.c: a report about an account */
 void rule_target_checked(struct deciding *); /* target.c: does a target pass its own check? */
 
 /* What becomes due by itself: each returns when it has to be called next, or TIME_NEVER. */
