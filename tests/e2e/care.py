@@ -615,7 +615,7 @@ def a_disk_that_is_short():
 @check
 def what_goes_on_stays():
     """The daemon keeps everything of an assignment that is not over, however old it is; with repo.keep = 0s it keeps everything."""
-    fixture = fixture_make("stays", repo={"keep": "1s"}, verify={"command": "exit 1"})
+    fixture = fixture_make("stays", repo={"keep": "1s"}, verify={"command": "test ! -f made"})
     forever = fixture_make("forever", repo={"keep": "0s"})
     try:
         goal, other = fixture.goal(), forever.goal()
@@ -876,7 +876,7 @@ def a_check_that_was_broken_off_is_made_again():
 def a_check_that_takes_too_long_has_failed():
     """The daemon ends a check that takes longer than verify.within, and the check has failed: none of its processes continues, and the work is not
     done."""
-    fixture = fixture_make("long", verify={"command": "echo begun; sleep 600; test -f made", "within": "2s", "rounds": 1})
+    fixture = fixture_make("long", verify={"command": "test ! -f made || { echo begun; sleep 600; test -f made; }", "within": "2s", "rounds": 1})
     try:
         goal = fixture.goal()
         fixture.wait("it was checked", lambda: fixture.records(goal, "work.checked"), 30)
