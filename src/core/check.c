@@ -301,6 +301,11 @@ void check_ended(struct deciding *d, const struct effect_slot *slot) {
         return;
     verdict_record(d, RECORD_WORK_CHECKED, assignment, STR("work.check"),
                    str_of(name_of(&CHECKED_NAMES, checked)));
+    if (checked == CHECKED_TARGET && outgoing_message_waits(d, assignment)) {
+        done_forget(d, assignment); /* a person wants the agent to go on in spite of it */
+        outgoing_message_go_on(d, assignment);
+        return;
+    }
     if (checked == CHECKED_TARGET) {
         check_again_later(d, assignment);
         return;
