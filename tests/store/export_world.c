@@ -211,17 +211,26 @@ static void agent_message_add(struct furnishing *f, uint32_t n) {
 static void admission_rows(struct furnishing *f) {
     struct dice *dice = &f->world->gen.dice;
     struct permit permit = {0};
-    struct account account = {0};
+    struct account account = {0}, window = {0};
     struct budget budget = {0};
     row_fill(dice, PART_PERMIT, 1, &permit);
     row_fill(dice, PART_ACCOUNT, 2, &account);
     row_fill(dice, PART_BUDGET, 3, &budget);
+    row_fill(dice, PART_ACCOUNT, 4, &window);
+    account.window[0] = 0; /* one row of each kind */
+    account.overage_until = 1;
+    window.limited_until = window.probe = 0;
+    window.overage = OVERAGE_NONE;
+    snprintf(account.name, sizeof account.name, "max");
+    snprintf(window.name, sizeof window.name, "max");
+    snprintf(window.window, sizeof window.window, "5h");
     permit.state = PERMIT_GRANTED;
     permit.wants = PERMIT_NONE;
     snprintf(permit.agent, sizeof permit.agent, "auto-1");
     part_add(f, PART_PERMIT, 1, &permit);
     part_add(f, PART_ACCOUNT, 2, &account);
     part_add(f, PART_BUDGET, 3, &budget);
+    part_add(f, PART_ACCOUNT, 4, &window);
     text_add(f, STR("of a desk"));
 }
 
