@@ -276,7 +276,8 @@ def until(folder):
                 "accessToken": "sk-ant-oat01-" + "c" * 80, "refreshToken": "r", "expiresAt": int(time.time() * 1000) + 5000,
                 "scopes": ["user:inference"], "subscriptionType": "max"}}))
             at = time.strftime("%H:%M", time.localtime(time.time() + 7200))
-            words = ("run", "look around", "--until", at, "--repo", "repo")
+            (folder / "tasks.md").write_text("- [ ] look around\n")
+            words = ("run", "-f", str(folder / "tasks.md"), "--until", at, "--repo", "repo", "--batch", "first")
             said = fixture.command(*words)
             expect("ends at" not in said.stderr, f"a token was warned about: {said}")
             config.write_text("".join(line for line in config.read_text().splitlines(True) if not line.startswith("token_file")))
