@@ -419,7 +419,7 @@ void run_offer(struct run *run, struct signal *signal, uint64_t offset, struct s
 
 /* ---- quota/run_quota.c ---- */
 /* Its program has reported about its account. */
-void run_quota_heard(struct run *run, const struct drive_event *event, struct arena *arena);
+void run_quota_heard(struct run *run, const struct drive_event *event);
 void run_quota_renew(struct run *run); /* on a new connection to its hold */
 void run_quota_status(struct run *run, const struct hold_status *status);
 void run_quota_refused(struct run *run); /* its hold did not freeze it */

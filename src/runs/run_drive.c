@@ -142,7 +142,7 @@ static void turn_over(struct run *run, const struct drive_event *event, struct a
     struct drive_event report = {.offset = event->offset, .quota = &quota};
     run->asks.count = 0;
     if (writes_sessions(run) && session_quota_read(run->home, &quota))
-        run_quota_heard(run, &report, arena);
+        run_quota_heard(run, &report);
     if (event->reason != DRIVE_TURN_CANCELLED || !run->interrupted)
         event_offer(run, AGENT_ENDED, event, STR(""), arena);
     words_offer(run, event, arena);
@@ -174,7 +174,7 @@ static void event_take(struct run *run, const struct drive_event *event, struct 
     case DRIVE_FAILED: turn_failed(run, event, arena); break;
     case DRIVE_LIMITED: event_offer(run, AGENT_LIMITED, event, event->text, arena); break;
     case DRIVE_DELIVERED: run_look_ended(run, event->arrived); break;
-    case DRIVE_QUOTA: run_quota_heard(run, event, arena); break;
+    case DRIVE_QUOTA: run_quota_heard(run, event); break;
     default: break;
     }
 }

@@ -24,6 +24,8 @@ struct quota_account { /* an account whose paid usage something is done about */
     enum overage_state state; /* as last read; at first OVERAGE_ASKED */
     int64_t until;            /* wall clock */
     bool stored;              /* the row was seen in the store, or was there before this daemon */
+    bool unreported;          /* this host had not joined its store yet */
+    struct quota report;      /* its first sign */
 };
 
 struct quota_accounts {
@@ -171,22 +173,45 @@ static void overage_heard(struct run_table *runs, const char *name, struct quota
     if ((quota->overage_until && quota->overage_until <= clock_wall()) ||
         extra_is_allowed(runs, name) || (known && known->stored && known->until > clock_wall()))
         return;
-    const struct quota_account *account = held_add(runs, name, quota->overage_until, false);
-    if (account)
-        runs_follow(runs, account);
+    struct quota_account *account = held_add(runs, name, quota->overage_until, false);
+    if (!account)
+        return;
+    account->report = *quota;
+    account->unreported = this_host(runs) == 0;
+    runs_follow(runs, account);
 }
 
-void run_quota_heard(struct run *run, const struct drive_event *event, struct arena *arena) {
+static void quota_offer(struct run *run, const struct quota *quota, uint32_t host, uint64_t offset,
+                        struct str what) {
+    struct arena arena = {0};
+    struct signal signal = {.kind = SIGNAL_ACCOUNT_SEEN,
+                            .admission = host,
+                            .body = shape_encode(&QUOTA, quota, &arena)};
+    run_offer(run, &signal, offset, what);
+    arena_free(&arena);
+}
+
+void run_quota_heard(struct run *run, const struct drive_event *event) {
     struct quota quota = *event->quota;
-    uint32_t host = this_host(run->runs);
-    if (host == 0 || !account_name(run, quota.account))
+    if (!account_name(run, quota.account))
         return;
     if (quota.overage == OVERAGE_YES)
         overage_heard(run->runs, quota.account, &quota);
-    struct signal signal = {.kind = SIGNAL_ACCOUNT_SEEN,
-                            .admission = host,
-                            .body = shape_encode(&QUOTA, &quota, arena)};
-    run_offer(run, &signal, event->offset, STR("quota"));
+    uint32_t host = this_host(run->runs);
+    if (host != 0)
+        quota_offer(run, &quota, host, event->offset, STR("quota"));
+}
+
+/* By a run of the account, once this host has joined its store. */
+static void overage_report(struct run_table *runs, struct quota_account *account, uint32_t host) {
+    for (size_t i = 0; i < runs->all.cap && account->unreported; i++) {
+        struct run *run = runs->all.slots[i].value;
+        if (!run || !run->overage || !uses(run, account->name))
+            continue;
+        quota_offer(run, &account->report, host, (uint64_t)(account->until / 1000000),
+                    STR("quota again"));
+        account->unreported = false;
+    }
 }
 
 /* ---- connections to holds ---- */
@@ -283,6 +308,8 @@ static void looks_due(uv_timer_t *timer) {
         uv_timer_stop(timer);
     if (held->count == 0 || held->asking || host == 0)
         return;
+    for (uint32_t i = 0; i < held->count; i++)
+        overage_report(runs, &held->at[i], host);
     struct accounts_ask *it = memory_new(sizeof *it);
     *it = (struct accounts_ask){.task.go = rows_home,
                                 .lookup.done = rows_read,
