@@ -438,7 +438,7 @@ def freezes(world, options=()):
     assert visit.collect() == 128 + signal.SIGTERM, "a stop reaches the frozen, and they may tidy up"
 
 
-FROZEN_FLAGS = {MEASURE: FROZEN_MEASURE, PAUSE: FROZEN_PAUSE, DISK: FROZEN_DISK, ORPHAN: ORPHANED}
+FROZEN_FLAGS = {MEASURE: FROZEN_MEASURE, PAUSE: FROZEN_PAUSE, DISK: FROZEN_DISK, ORPHAN: ORPHANED, OVERAGE: FROZEN_OVERAGE}
 
 
 def frozen_for(visit):
@@ -455,13 +455,13 @@ def freezes_for_reasons(world, options=()):
     visit, dice, reasons = hold.visit(1), random.Random(7), 0
     assert soon(lambda: ticking(visit))
     for step in range(200 if world.full else 40):
-        reason = dice.choice([MEASURE, PAUSE, ORPHAN, DISK])
+        reason = dice.choice([MEASURE, PAUSE, ORPHAN, DISK, OVERAGE])
         freeze = dice.random() < 0.4
         reasons = reasons | reason if freeze else reasons & ~reason
         assert (visit.freeze(reason, dice.choice([0, 300000])) if freeze else visit.thaw(reason)) == (DONE, 0)
         assert frozen_for(visit) == reasons
         assert soon(lambda: ticking(visit)) if reasons == 0 else not ticking(visit), (step, reasons)
-    for bad in (0, 3, 16, 255):
+    for bad in (0, 3, 32, 255):
         assert visit.freeze(bad) == (FAILED, errno.EINVAL) == visit.thaw(bad), bad
     assert frozen_for(visit) == reasons
     # A client of version 1 knows one reason: a pause.

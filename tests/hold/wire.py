@@ -11,8 +11,8 @@ ANSWER, DATA, RECEIPT, STATUS, END = range(64, 69)
 DONE, STALE, NOBODY, EARLY, RANGE, UNGREETED, FAILED = range(7)
 WRITTEN, ALREADY, NOT, MAYBE, QUEUED, UNKNOWN, FULL = range(7)
 RUNNING, EXITED, ENDED, FROZEN, ORPHANED, AT_CAP, STOPPING, PTY, INPUT_CLOSED, LOST_ERRORS, FROZEN_MEASURE, FROZEN_PAUSE, \
-    FROZEN_DISK = (1 << n for n in range(13))
-MEASURE, PAUSE, ORPHAN, DISK = 1, 2, 4, 8
+    FROZEN_DISK, FROZEN_OVERAGE = (1 << n for n in range(14))
+MEASURE, PAUSE, ORPHAN, DISK, OVERAGE = 1, 2, 4, 8, 16
 FIELDS = "flags pid agent_pid exit trouble queued started agent_started fence begin acked end cap".split()
 
 
