@@ -221,6 +221,28 @@ static void test_a_proposal_does_not_outlive_its_goal(void **state) {
 
 /* ---- repositories ---- */
 
+static void test_a_goal_keeps_its_batch(void **state) {
+    (void)state;
+    struct play *p = &game;
+    struct signal create = {.kind = SIGNAL_GOAL_CREATE,
+                            .sender.by = WHO_HUMAN,
+                            .goal = {{1, 2, 3}},
+                            .at = p->now,
+                            .host = 7,
+                            .describe = {.title = STR("t"), .batch = {9, 70}}};
+    struct decision did =
+        step(&(struct world){.level = LEVEL_TASK_BATCHES}, &create, &p->policy, &p->arena);
+    check(did.verdict == VERDICT_CHANGE && did.goal.kind.batch.key == 9 &&
+              did.goal.kind.batch.until == 70,
+          "it is kept");
+    did = step(&(struct world){.level = LEVEL_TASK_BATCHES - 1}, &create, &p->policy, &p->arena);
+    check(did.verdict == VERDICT_REFUSE && did.error == ERROR_CONFLICT,
+          "an older host would lose it");
+    create.describe.batch.key = 0;
+    did = step(&(struct world){.level = LEVEL_TASK_BATCHES - 1}, &create, &p->policy, &p->arena);
+    check(did.verdict == VERDICT_CHANGE && did.goal.kind.batch.until == 0, "without a batch");
+}
+
 /* A goal of the fleet's level, in the repository with this key. */
 static struct decision create_in(struct play *p, uint32_t level, uint64_t repository) {
     struct signal create = {.kind = SIGNAL_GOAL_CREATE,
@@ -700,6 +722,7 @@ int main(void) {
         GAME(test_cancelling_withdraws_what_nobody_claimed),
         GAME(test_completing_by_hand_needs_everything_closed),
         GAME(test_a_proposal_does_not_outlive_its_goal),
+        GAME(test_a_goal_keeps_its_batch),
         GAME(test_a_fleet_with_an_older_host_has_one_repository),
         GAME(test_a_release_says_what_was_found),
         GAME(test_a_planned_goal_is_completed_by_its_plan),

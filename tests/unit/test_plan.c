@@ -3,6 +3,7 @@
 #include "play.h"
 
 #include "core/deciding.h"
+#include "core/step.h"
 
 static struct play game;
 
@@ -1395,6 +1396,68 @@ static void test_chance_never_breaks_a_plan(void **state) {
                  "EVENT-04");
 }
 
+/* ---- a goal that is one task ---- */
+
+static struct decision task_create(struct play *p, uint32_t level, uint64_t number,
+                                   struct str task) {
+    static struct signal create;
+    create = (struct signal){.kind = SIGNAL_GOAL_CREATE,
+                             .sender.by = WHO_HUMAN,
+                             .goal = {{1, 2, 3}},
+                             .at = T0,
+                             .host = 7,
+                             .number = number,
+                             .describe = {.title = STR("fix login"), .task = task}};
+    struct stepping s = {
+        .world = {.level = level}, .signal = &create, .policy = p->policy, .arena = &p->arena};
+    check(step_guarded(&s) == CRASH_GUARD_WHOLE, "%s", s.report.why);
+    return s.decision;
+}
+
+static struct str task_rows(struct play *p, uint32_t count, struct plan_row row) {
+    struct plan_row rows[2] = {row, row};
+    struct plan_text text = {{rows, count}};
+    return shape_encode(&PLAN_TEXT, &text, &p->arena);
+}
+
+/* batch.create and task.run: the plan has one task, called what the goal is called. */
+static void test_a_goal_is_created_with_its_task(void **state) {
+    (void)state;
+    struct play *p = &game;
+    static const struct str CRITERION = {"it works", 8};
+    struct plan_row row = {.text = {.name = STR("fix login"),
+                                    .objective = STR("Fix it."),
+                                    .criteria = {&CRITERION, 1},
+                                    .agent = STR("ada")}};
+    struct decision did = task_create(p, LEVEL_TASK_BATCHES, 19, task_rows(p, 1, row));
+    check(did.verdict == VERDICT_CHANGE && did.goal.plan.version == 1 && did.plan.count == 2,
+          "%u nodes", did.plan.count);
+    const struct node *phase = plan_find(&did.plan, STR("P19")),
+                      *task = plan_find(&did.plan, STR("T19"));
+    check(phase && task && plan_parent(&did.plan, task) == phase, "P19 and T19");
+    check(task->status == NODE_QUEUED && strcmp(task->agent, "ada") == 0, "it waits for its agent");
+    check(did.goal.kind.number == 19, "and so is the goal called");
+    did = task_create(p, LEVEL_NAMES - 1, 19, task_rows(p, 1, row));
+    check(did.verdict == VERDICT_CHANGE && plan_find(&did.plan, STR("T1")) != NULL,
+          "a fleet that gives no numbers");
+}
+
+static void test_a_task_that_is_none_creates_nothing(void **state) {
+    (void)state;
+    struct play *p = &game;
+    struct plan_row row = {.text.name = STR("fix login")}; /* without a criterion */
+    static const struct str CRITERION = {"it works", 8};
+    struct plan_row whole = {.text = {.name = STR("x"), .criteria = {&CRITERION, 1}}};
+    struct str wrong[] = {STR("x"), task_rows(p, 0, row), task_rows(p, 1, row),
+                          task_rows(p, 2, whole)};
+    for (size_t i = 0; i < count_of(wrong); i++) {
+        struct decision did = task_create(p, LEVEL_TASK_BATCHES, 1, wrong[i]);
+        check(did.verdict == VERDICT_REFUSE && did.error == ERROR_INVALID_PLAN && did.why.len > 0,
+              "%zu: %u", i, did.error);
+        check(did.record_count == 0 && did.effect_count == 0, "%zu leaves something", i);
+    }
+}
+
 #define GAME(test) cmocka_unit_test_setup_teardown(test, game_begin, game_end)
 
 int main(void) {
@@ -1434,6 +1497,8 @@ int main(void) {
         GAME(test_only_an_open_goal_is_planned),
         GAME(test_the_words_of_a_node_are_kept),
         GAME(test_chance_never_breaks_a_plan),
+        GAME(test_a_goal_is_created_with_its_task),
+        GAME(test_a_task_that_is_none_creates_nothing),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
