@@ -460,6 +460,128 @@ static void test_two_hundred_nights(void **state) {
     assert_true(begun > NIGHTS && frozen > NIGHTS);
 }
 
+/* ---- reports that cannot be believed, and too many of them ---- */
+
+static const struct account *row_of(const char *account, const char *kind) {
+    return accounts_window(&place.live.accounts, str_of(account), str_of(kind));
+}
+
+static enum verdict report_for(const char *account, struct quota quota) {
+    static struct arena arena;
+    arena_reset(&arena);
+    snprintf(quota.account, sizeof quota.account, "%s", account);
+    return tell(
+        (struct signal){.kind = SIGNAL_ACCOUNT_SEEN, .body = shape_encode(&QUOTA, &quota, &arena)});
+}
+
+static void test_reports_that_cannot_be_believed(void **state) {
+    (void)state;
+    place_begin();
+    check(tell((struct signal){.kind = SIGNAL_ACCOUNT_SEEN, .body = STR("x")}) == VERDICT_REFUSE,
+          "no report");
+    check(report_for("nobody", window("5h", 9, 0)) == VERDICT_REFUSE, "an account of no agent");
+    check(report_for("", window("5h", 9, 0)) == VERDICT_REFUSE, "no account");
+    check(!place.exists, "nothing is left of them");
+    report(window("5h", 5001, T0 - 1));
+    check(row_of("max", "5h")->resets_at == 0, "a reset that has passed");
+    report(window("7d", 5001, T0 + 40 * 24 * HOUR));
+    check(row_of("max", "7d")->resets_at == 0, "a reset that is too far away");
+    place.now += MINUTES(30);
+    report(window("5h", 6001, T0 + HOUR));
+    place.now -= MINUTES(20);
+    check(report(window("5h", 9001, T0 + HOUR)) == VERDICT_NOTHING &&
+              row_of("max", "5h")->used == 6001,
+          "a report that is older than the row");
+    place_end();
+}
+
+/* A provider that renames its windows for ever leaves six rows, and takes none of another account. */
+static void test_windows_are_bounded(void **state) {
+    (void)state;
+    char kind[16];
+    place_begin();
+    check(report_for("other", window("5h", 101, 0)) == VERDICT_CHANGE, "another account");
+    for (uint32_t i = 0; i < 40; i++) {
+        place.now += MINUTES(1);
+        snprintf(kind, sizeof kind, "w%u", i);
+        report(window(kind, 101, 0));
+        uint32_t count = 0;
+        for (uint32_t k = 0; k < place.live.accounts.count; k++)
+            count += strcmp(place.live.accounts.at[k].name, "max") == 0;
+        check(count == (i < LIMIT_QUOTA_WINDOWS ? i + 1 : LIMIT_QUOTA_WINDOWS), "%u rows", count);
+        check(row_of("max", kind) != NULL, "the newest is there");
+    }
+    check(row_of("other", "5h") != NULL, "the other account keeps its own");
+    place_end();
+}
+
+static void test_what_is_news_about_a_window(void **state) {
+    (void)state;
+    static const struct {
+        const char *name;
+        struct quota_window seen;
+        int64_t later;
+        enum verdict verdict;
+    } CASES[] = {
+        {"the same", {.used = 5001, .resets_at = T0 + 2 * HOUR}, 1, VERDICT_NOTHING},
+        {"hardly more", {.used = 5011, .resets_at = T0 + 2 * HOUR}, 1, VERDICT_NOTHING},
+        {"hardly less", {.used = 4991, .resets_at = T0 + 2 * HOUR}, 1, VERDICT_NOTHING},
+        {"much more", {.used = 6001, .resets_at = T0 + 2 * HOUR}, 1, VERDICT_CHANGE},
+        {"much less", {.used = 1001, .resets_at = T0 + 2 * HOUR}, 1, VERDICT_CHANGE},
+        {"another reset", {.used = 5001, .resets_at = T0 + 3 * HOUR}, 1, VERDICT_CHANGE},
+        {"another status",
+         {.used = 5001, .resets_at = T0 + 2 * HOUR, .status = QUOTA_STATUSES - 1},
+         1,
+         VERDICT_CHANGE},
+        {"after an hour", {.used = 5001, .resets_at = T0 + 2 * HOUR}, HOUR, VERDICT_CHANGE},
+    };
+    for (size_t i = 0; i < count_of(CASES); i++) {
+        place_begin();
+        report(window("5h", 5001, T0 + 2 * HOUR));
+        place.now += CASES[i].later;
+        struct quota quota = window("5h", CASES[i].seen.used, CASES[i].seen.resets_at);
+        quota.windows[0].status = CASES[i].seen.status;
+        check(report(quota) == CASES[i].verdict, "%s", CASES[i].name);
+        place_end();
+    }
+}
+
+/* Paid usage: an end that is not known or not believable, one that has passed, and one that is reported again. */
+static void test_the_end_of_paid_usage(void **state) {
+    (void)state;
+    place_begin();
+    struct quota paid = window("5h", 10001, T0 + HOUR);
+    paid.overage = OVERAGE_YES;
+    paid.overage_until = T0 - 1;
+    report(paid);
+    check(!asked(), "a report about usage that is over");
+    paid.overage_until = T0 + 400 * 24 * HOUR;
+    report(paid);
+    const struct account *account = accounts_find(&place.live.accounts, STR("max"));
+    check(asked() && account->overage_until > T0 && account->overage_until < T0 + 40 * 24 * HOUR,
+          "an end that cannot be believed is not taken");
+    int64_t until = account->overage_until;
+    place.now += MINUTES(1);
+    paid.overage_until = T0 + 3 * HOUR;
+    report(paid);
+    check(accounts_find(&place.live.accounts, STR("max"))->overage_until == until,
+          "the first report counts until its end");
+    place_end();
+    place_begin(); /* the account has a row already: it is at its limit */
+    static struct arena arena;
+    arena_reset(&arena);
+    struct account limited = {.name = "max", .limited_until = T0 + HOUR};
+    tell((struct signal){.kind = SIGNAL_ACCOUNT_LIMITED,
+                         .until = T0 + HOUR,
+                         .body = shape_encode(&ACCOUNT, &limited, &arena)});
+    paid.overage_until = 0;
+    report(paid);
+    account = accounts_find(&place.live.accounts, STR("max"));
+    check(asked() && account->limited_until == T0 + HOUR && account->overage_until > T0,
+          "both are kept in its row");
+    place_end();
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_nothing_begins_at_the_mark),
@@ -470,6 +592,10 @@ int main(void) {
         cmocka_unit_test(test_answers_about_paid_usage),
         cmocka_unit_test(test_allowed_paid_usage_is_not_asked_about),
         cmocka_unit_test(test_two_hundred_nights),
+        cmocka_unit_test(test_reports_that_cannot_be_believed),
+        cmocka_unit_test(test_windows_are_bounded),
+        cmocka_unit_test(test_what_is_news_about_a_window),
+        cmocka_unit_test(test_the_end_of_paid_usage),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
