@@ -350,6 +350,9 @@ static void test_a_target_that_fails_is_one_question(void **state) {
     assert_false(space.exists);
     check(target(TARGET_UNKNOWN, "") == VERDICT_REFUSE, "no state");
     check(target(TARGET_STATES, "") == VERDICT_REFUSE, "no such state");
+    space.level = LEVEL_HOST_ACCESS - 1;
+    check(target(TARGET_FAILS, "main fails") == VERDICT_NOTHING, "an older host would not know it");
+    space.level = LEVEL_HOST_ACCESS;
     check(target(TARGET_FAILS, "main fails") == VERDICT_CHANGE, "it is asked");
     check(target(TARGET_FAILS, "main fails still") == VERDICT_NOTHING, "it is asked already");
     assert_int_equal(questions_open(), 1);

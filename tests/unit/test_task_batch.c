@@ -257,6 +257,23 @@ static void test_the_oldest_that_has_ended_makes_room(void **state) {
           "the oldest is gone");
 }
 
+/* A batch that began again is younger than one that was made after it. */
+static void test_the_youngest_of_two_that_have_ended_stays(void **state) {
+    (void)state;
+    char name[32];
+    struct task_batch ends = {.until = host.now + 10};
+    for (uint32_t i = 0; i < LIMIT_TASK_BATCHES; i++) {
+        snprintf(name, sizeof name, "batch-%u", i);
+        host.now++;
+        batch_set(name, BATCH_MAKE | (i < 2 ? BATCH_UNTIL : 0u), ends);
+    }
+    time_passes(20);
+    batch_set("batch-0", BATCH_MAKE | BATCH_UNTIL, (struct task_batch){.until = host.now + 1});
+    time_passes(2);
+    batch_set("one more", BATCH_MAKE, (struct task_batch){0});
+    check(batch_of("batch-0") && !batch_of("batch-1"), "batch-1 is the oldest");
+}
+
 static void test_what_is_refused(void **state) {
     (void)state;
     struct task_batch row = {.most = 1};
@@ -344,6 +361,7 @@ int main(void) {
         cmocka_unit_test_setup(test_held_and_released, host_begin),
         cmocka_unit_test_setup(test_a_batch_begins_again, host_begin),
         cmocka_unit_test_setup(test_the_oldest_that_has_ended_makes_room, host_begin),
+        cmocka_unit_test_setup(test_the_youngest_of_two_that_have_ended_stays, host_begin),
         cmocka_unit_test_setup(test_what_is_refused, host_begin),
         cmocka_unit_test_setup(test_no_bound_is_crossed, host_begin),
     };
