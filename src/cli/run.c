@@ -244,26 +244,46 @@ static bool is_over(const char *state) {
            strcmp(state, "archived") == 0;
 }
 
-/* The open task of the batch that came from this line, or NULL. */
-static const json_t *task_in(const json_t *shown, const char *text) {
+/* The open task of the batch that has this first line, or NULL. */
+static const json_t *task_in(const json_t *tasks, const char *text) {
     struct str title = str_cut_utf8((struct str){text, strcspn(text, "\n")}, TITLE_MOST);
     size_t i;
     json_t *task;
-    json_array_foreach(json_object_get(shown, "tasks"), i,
-                       task) if (str_equal(str_of(text_of(task, "title")), title) &&
-                                 !is_over(text_of(task, "state"))) return task;
+    json_array_foreach(tasks, i, task) if (str_equal(str_of(text_of(task, "title")), title) &&
+                                           !is_over(text_of(task, "state"))) return task;
     return NULL;
 }
 
-/* A line whose task is still open is not handed over again: the same file can be given again after lines were added. */
-static void known_skip(struct starting *it) {
+/* All tasks of the batch, page by page. NULL: typed->trouble says why. */
+static json_t *tasks_of_batch(struct starting *it) {
+    char tag[sizeof it->batch + 8];
+    json_t *tasks = json_array(), *page;
+    snprintf(tag, sizeof tag, "batch:%s", it->batch);
+    json_t *params = json_pack("{s:s, s:i}", "tag", tag, "limit", LIMIT_LIST_PAGE);
+    while ((page = typed_ask(it->typed, "goal.list", json_deep_copy(params)))) {
+        const char *next = text_of(page, "next");
+        json_array_extend(tasks, json_object_get(page, "goals"));
+        json_object_set_new(params, "after", json_string(next));
+        bool more = *next != 0;
+        json_decref(page);
+        if (more)
+            continue;
+        json_decref(params);
+        return tasks;
+    }
+    json_decref(params);
+    json_decref(tasks);
+    return NULL;
+}
+
+/* A line whose task is still open is not handed over again: the same file can be given again after lines were added. False:
+ * what the batch has cannot be read, so nothing is handed over. */
+static bool known_skip(struct starting *it) {
     struct typed *typed = it->typed;
     uint32_t kept = 0;
-    json_t *shown = typed_ask(typed, "batch.show", json_pack("{s:s}", "name", it->batch));
-    if (!shown)
-        typed->trouble = (struct trouble){0}; /* there is no such batch yet */
-    for (uint32_t i = 0; i < it->tasks.count; i++) {
-        const json_t *known = shown ? task_in(shown, it->tasks.at[i]) : NULL;
+    json_t *tasks = tasks_of_batch(it);
+    for (uint32_t i = 0; tasks && i < it->tasks.count; i++) {
+        const json_t *known = task_in(tasks, it->tasks.at[i]);
         if (!known) {
             it->tasks.at[kept++] = it->tasks.at[i];
             continue;
@@ -274,8 +294,10 @@ static void known_skip(struct starting *it) {
         free(it->tasks.at[i]);
         it->known++;
     }
-    it->tasks.count = kept;
-    json_decref(shown);
+    if (tasks)
+        it->tasks.count = kept;
+    json_decref(tasks);
+    return tasks != NULL;
 }
 
 static void bounds_put(const struct starting *it, json_t *params) {
@@ -297,7 +319,6 @@ static bool batch_bound(struct starting *it) {
     return changed != NULL;
 }
 
-/* At most LIMIT_BATCH_TASKS in one request; further ones are added to the same batch. */
 static bool batch_part(struct starting *it, uint32_t from, uint32_t behind) {
     struct typed *typed = it->typed;
     json_t *tasks = json_array();
@@ -322,14 +343,25 @@ static bool batch_part(struct starting *it, uint32_t from, uint32_t behind) {
     return made != NULL;
 }
 
+/* As many tasks as one request may have, and as its body has room for. */
+static uint32_t part_end(const struct starting *it, uint32_t from) {
+    size_t bytes = 0;
+    uint32_t at = from;
+    while (at < it->tasks.count && at < from + LIMIT_BATCH_TASKS &&
+           (at == from || bytes + strlen(it->tasks.at[at]) < LIMIT_HTTP_BODY / 4))
+        bytes += strlen(it->tasks.at[at++]);
+    return at;
+}
+
 static bool batch_begin(struct starting *it) {
     batch_name(it);
-    known_skip(it);
+    if (!known_skip(it))
+        return false;
     if (it->tasks.count == 0)
         return batch_bound(it);
-    for (uint32_t from = 0; from < it->tasks.count; from += LIMIT_BATCH_TASKS) {
-        uint32_t left = it->tasks.count - from;
-        if (!batch_part(it, from, from + (left < LIMIT_BATCH_TASKS ? left : LIMIT_BATCH_TASKS)))
+    for (uint32_t from = 0, behind; from < it->tasks.count; from = behind) {
+        behind = part_end(it, from);
+        if (!batch_part(it, from, behind))
             return false;
     }
     return true;

@@ -30,6 +30,7 @@ static struct question_text text_of(struct deciding *d, const struct assignment 
  * goes on waiting for that. */
 static void overage_frozen(struct deciding *d, struct assignment *assignment) {
     bool works = assignment->wait.on == WAITS_FOR_NOTHING &&
+                 d->world->level >= LEVEL_TASK_BATCHES && /* an older host could not read it */
                  assignment_status_may_become(assignment->status, ASSIGNMENT_BLOCKED);
     if (!works)
         return;

@@ -60,7 +60,9 @@ void rule_create(struct deciding *d) {
     goal->status = GOAL_ACTIVE;
     goal->times.created_at = signal->at;
     goal->priority = signal->describe.priority;
-    goal->kind.quota_mark = signal->describe.quota_mark <= 100 ? signal->describe.quota_mark : 100;
+    if (d->world->level >= LEVEL_TASK_BATCHES) /* an older host would lose it */
+        goal->kind.quota_mark =
+            signal->describe.quota_mark <= 100 ? signal->describe.quota_mark : 100;
     goal->era = d->world->era;
     goal->effects.made = (uint32_t)(d->world->era % LIMIT_ERAS) * LIMIT_ERA_GAP; /* see era.c */
     if (!goal_words(d) || !goal_tags(d))

@@ -43,7 +43,8 @@ struct call {
     struct input *input;    /* of a write, once it is answered */
     struct input **inputs;  /* of a write with several signals: all of them, in their order */
     uint32_t input_count;
-    atomic_uint inputs_open; /* of them, not answered yet */
+    atomic_uint inputs_open; /* of those that were sent, not answered yet */
+    bool first_alone;        /* only the first of them was sent: the others need it */
     struct lookup lookup;
     struct pool_job job; /* of a slow operation */
     void (*done)(void *with);
@@ -348,7 +349,7 @@ static bool signal_is_fit(struct call *call, const struct signal *signal) {
     return true;
 }
 
-static bool signal_build(struct call *call, const struct store_answer *answer, struct signal *ret) {
+static bool signal_fill(struct call *call, const struct store_answer *answer, struct signal *ret) {
     struct building building = {.call = call, .answer = answer};
     building.signal.sender.by = caller_who(&call->caller);
     building.signal.sender.trace = call->op.args.trace;
@@ -360,7 +361,11 @@ static bool signal_build(struct call *call, const struct store_answer *answer, s
     ret->sender.actor = str_of(call->caller.actor);
     if (ret->about.assignment && ret->about.assignment == call->caller.assignment)
         ret->about.run = call->caller.run_n; /* P10: its report counts for this run only */
-    return signal_name(call, ret);
+    return true;
+}
+
+static bool signal_build(struct call *call, const struct store_answer *answer, struct signal *ret) {
+    return signal_fill(call, answer, ret) && signal_name(call, ret);
 }
 
 static void call_settled(struct call *call) {
@@ -428,31 +433,38 @@ static void input_send(struct call *call, struct input *input) {
     call_written(input);
 }
 
-/* Goals that are made together have ids that differ in their last bytes only, in the order of the request: numbers are
- * given and places are granted in the order of ids. */
-static void goal_order(struct signal *signal, const struct id *first, uint32_t nth) {
-    if (signal->kind != SIGNAL_GOAL_CREATE)
-        return;
-    signal->goal = *first;
-    signal->goal.bytes[sizeof first->bytes - 2] = (uint8_t)(nth >> 8);
-    signal->goal.bytes[sizeof first->bytes - 1] = (uint8_t)nth;
+static struct id id_nth(const struct id *of, uint32_t nth) {
+    char text[16];
+    int length = snprintf(text, sizeof text, "%u", nth);
+    return id_derive((struct str){(const char *)of->bytes, sizeof of->bytes},
+                     (struct str){text, (size_t)length});
 }
 
-/* Each signal has a key of its own, derived from that of the request. */
+/* The names of the nth signal follow from those of the request. Goals that are made together have ids that differ in their
+ * last bytes only, in the order of the request: numbers are given and places are granted in the order of ids. */
+static void signal_name_nth(struct signal *signal, const struct signal *request, uint32_t nth) {
+    signal->source = id_nth(&request->source, nth);
+    signal->once = request->once;
+    if (id_is_set(request->once.key)) {
+        signal->once.key = id_nth(&request->once.key, nth);
+        signal->once.before = id_nth(&request->once.before, nth);
+    }
+    if (signal->kind != SIGNAL_GOAL_CREATE)
+        return;
+    signal->goal = request->goal;
+    signal->goal.bytes[sizeof signal->goal.bytes - 2] = (uint8_t)(nth >> 8);
+    signal->goal.bytes[sizeof signal->goal.bytes - 1] = (uint8_t)nth;
+}
+
 static struct input *several_make(struct call *call, const struct store_answer *answer,
-                                  uint32_t nth) {
-    struct signal signal, named = {.kind = SIGNAL_GOAL_CREATE};
-    struct str key = call->op.args.key;
-    if (!signal_name(call, &named))
-        return NULL;
+                                  const struct signal *request, uint32_t nth) {
+    struct signal signal;
     call->op.nth = nth;
-    call->op.args_read.key = arena_format(&call->op.arena, "%.*s/%u", STR_ARG(key), nth);
-    bool made = signal_build(call, answer, &signal);
-    call->op.args_read.key = key;
-    if (made)
-        goal_order(&signal, &named.goal, nth);
-    struct input *input = made ? input_make(&signal, call) : NULL;
-    if (made && !input)
+    if (!signal_fill(call, answer, &signal))
+        return NULL;
+    signal_name_nth(&signal, request, nth);
+    struct input *input = input_make(&signal, call);
+    if (!input)
         op_refuse(&call->op, ERROR_NO_MEMORY, "%s", "");
     return input;
 }
@@ -465,14 +477,35 @@ static void several_explain(struct call *call) {
         count += call->inputs[i]->error != ERROR_NONE;
     if (count > 0)
         snprintf(call->op.why, sizeof call->op.why,
-                 "%u of %u parts of the request were not stored%s%s%s", count, call->input_count,
-                 refused->why[0] ? ": " : ".", refused->why,
-                 call->op.args.key.at != call->key ? " Repeat it with the same key." : "");
+                 "%u of %u parts of the request were not stored%s%.120s%s", count,
+                 call->input_count, refused->why[0] ? ": " : ".", refused->why,
+                 call->op.args.key.at != call->key
+                     ? " Sent again with the same key, only the rest is stored."
+                     : "");
+}
+
+/* The first one is stored: the others are sent. False: it was refused, or there are no others, which are dropped. */
+static bool several_go_on(struct call *call) {
+    uint32_t count = call->input_count;
+    bool refused = call->inputs[0]->error != ERROR_NONE;
+    call->first_alone = false;
+    for (uint32_t i = 1; refused && i < count; i++)
+        input_free(call->inputs[i]);
+    if (refused)
+        call->input_count = 1;
+    if (refused || count == 1)
+        return false;
+    atomic_store(&call->inputs_open, count - 1);
+    for (uint32_t i = 1; i < count; i++)
+        input_send(call, call->inputs[i]);
+    return true;
 }
 
 /* The last one that is answered answers the call. */
 static void several_written(struct call *call) {
     if (atomic_fetch_sub(&call->inputs_open, 1) > 1)
+        return;
+    if (call->first_alone && several_go_on(call))
         return;
     several_explain(call);
     if (call_settle(call, CALL_ANSWERED, NULL))
@@ -483,20 +516,21 @@ static void several_written(struct call *call) {
 /* True: the ledger has them and will answer. None is sent unless all could be built. */
 static bool several_send(struct call *call, const struct store_answer *answer) {
     uint32_t count = call->op.op->signals(&call->op);
+    struct signal request = {.kind = SIGNAL_GOAL_CREATE};
     call->inputs = calloc(count, sizeof(struct input *));
-    if (!call->inputs)
+    if (!call->inputs || !signal_name(call, &request))
         return op_refuse(&call->op, ERROR_NO_MEMORY, "%s", "");
     for (uint32_t i = 0; i < count; i++) {
-        call->inputs[i] = several_make(call, answer, i);
+        call->inputs[i] = several_make(call, answer, &request, i);
         if (!call->inputs[i]) {
             inputs_drop(call);
             return false;
         }
         call->input_count++;
     }
-    atomic_store(&call->inputs_open, count);
-    for (uint32_t i = 0; i < count; i++)
-        input_send(call, call->inputs[i]);
+    atomic_store(&call->inputs_open, 1);
+    call->first_alone = true;
+    input_send(call, call->inputs[0]);
     return true;
 }
 

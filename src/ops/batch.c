@@ -85,10 +85,27 @@ static void batch_signal(struct op_call *call, uint32_t changes, struct signal *
     ret->reason = call->args.reason;
 }
 
-/* Checks the arguments, once. */
+/* Checks the arguments, once, and reads the batch as it stands. */
 static bool create_request(struct op_call *call, struct store_request *ret) {
     struct batch_call *own = own_make(call) ? call->own : NULL;
-    return own && repository_take(call, &own->repository) && quota_request(call, ret);
+    if (!own || !repository_take(call, &own->repository))
+        return false;
+    *ret = (struct store_request){
+        .verb = STORE_SHOW, .ids = &own->admission, .id_count = 1, .limit = 1};
+    return true;
+}
+
+/* Tasks that are added without an end have that of their batch. */
+static int64_t create_until(const struct op_call *call, const struct store_answer *answer) {
+    const struct batch_call *own = call->own;
+    const struct task_batch *batch =
+        answer && answer->loaded[0].exists
+            ? task_batches_find(&answer->loaded[0].live.task_batches,
+                                task_batch_key(str_of(own->batch.name)))
+            : NULL;
+    if (op_given(call->params, "until") || !batch || batch->until <= call->at)
+        return own->batch.until;
+    return batch->until;
 }
 
 static uint32_t create_signals(const struct op_call *call) {
@@ -111,7 +128,7 @@ static bool create_signal(struct op_call *call, const struct store_answer *answe
     ret->describe.repository = own->repository;
     ret->describe.tags = shape_encode(&TAGS, &tags, &call->arena);
     ret->describe.batch =
-        (struct goal_batch){task_batch_key(str_of(own->batch.name)), own->batch.until};
+        (struct goal_batch){task_batch_key(str_of(own->batch.name)), create_until(call, answer)};
     return true;
 }
 

@@ -226,7 +226,7 @@ struct op {
     bool (*signal)(struct op_call *call, const struct store_answer *answer,
                    struct signal *ret_signal);
     /* writes that need several signals: how many; each is built with another `nth`. All are built before the first one is
-     * sent. A request that is repeated with its key sends them again, and each is applied once. NULL: one. */
+     * sent, and the others are sent once the first one is stored. A request that is repeated with its key sends them again, and each is applied once. NULL: one. */
     uint32_t (*signals)(const struct op_call *call);
     /* the result of several signals: takes `written`, the list of their results, in their order */
     json_t *(*joined)(struct op_call *call, json_t *written);

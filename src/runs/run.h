@@ -409,7 +409,7 @@ void run_look(struct run *run, struct act *act);
 void run_look_ended(struct run *run, enum tristate delivered);
 void run_stop(struct run *run, struct act *act);
 
-/* ---- run_offer.c ---- */
+/* ---- run_seen.c, and signals in run_file.c ---- */
 struct id run_write_name(const struct run *run, struct str name);
 void run_seen_now(const struct run *run, struct observation *ret);
 void run_seen_keep(struct run *run); /* for readers on other threads */

@@ -108,9 +108,9 @@ struct hash check_digest(const struct work_place *place, const struct settings *
     const struct texts *lists[] = {&place->protect, &place->rules, &place->keys,
                                    &settings->sandbox.sees, &settings->sandbox.writes};
     const struct str texts[] = {place->command, place->setup, place->check_setup};
-    const int64_t numbers[] = {settings->sandbox.mode, settings->sandbox.checks,
+    const int64_t numbers[] = {settings->sandbox.mode,   settings->sandbox.checks,
                                settings->sandbox.memory, settings->sandbox.processes,
-                               settings->sandbox.tools};
+                               settings->sandbox.tools,  place->network};
     sha256_begin(&sha);
     for (size_t i = 0; i < count_of(texts); i++) {
         sha256_add(&sha, texts[i].at ? texts[i].at : "", texts[i].len);

@@ -202,6 +202,45 @@ static bool is_below_any(const struct sandbox_paths *paths, uint32_t count, stru
     return false;
 }
 
+/* ---- a home that an earlier program had ---- */
+
+/* The path below the folder that is shown as HOME; empty: it is not below. */
+static struct str home_below(const struct sandbox_spec *spec, struct str path) {
+    size_t length = spec->home.at.len;
+    bool below = path_is_below(path, spec->home.at) && path.len > length + 1;
+    return below ? (struct str){path.at + length + 1, path.len - length - 1} : (struct str){0};
+}
+
+/* Removes a link, or a file where a folder has to be, on the way to `below`. What follows a link would be made elsewhere:
+ * bubblewrap makes missing mount points before it has left this machine's file system. */
+static void home_way_clear(const struct sandbox_spec *spec, struct str below, struct arena *arena) {
+    for (size_t at = 0; at < below.len; at++) {
+        while (at < below.len && below.at[at] != '/')
+            at++;
+        struct stat about;
+        const char *step = arena_cstr(
+            arena, arena_format(arena, "%.*s/%.*s", STR_ARG(spec->home.folder), (int)at, below.at));
+        bool last = at == below.len;
+        if (lstat(step, &about) != 0)
+            return;
+        if (S_ISDIR(about.st_mode) || (last && !S_ISLNK(about.st_mode)))
+            continue;
+        unlink(step);
+        return;
+    }
+}
+
+/* The folder may be of an earlier program in the same sandbox, which no longer runs: a check's set-up, or an earlier run. */
+static void home_clear(const struct sandbox_spec *spec, const struct shown *shown,
+                       struct arena *arena) {
+    const struct sandbox_paths *lists[] = {&shown->sees, &shown->writes, &spec->hidden};
+    for (size_t k = 0; k < count_of(lists); k++)
+        for (uint32_t i = 0; i < lists[k]->count; i++)
+            home_way_clear(spec, home_below(spec, lists[k]->at[i]), arena);
+    for (uint32_t i = 0; i < shown->links.count; i++)
+        home_way_clear(spec, home_below(spec, shown->links.at[i].place), arena);
+}
+
 static bool links_make(const struct sandbox_spec *spec, const struct shown *shown,
                        struct sandbox_made *made) {
     bool fits = true;
@@ -311,6 +350,8 @@ bool sandbox_make(const struct sandbox_spec *spec, struct arena *arena, struct s
     *ret = (struct sandbox_made){.argc = 0};
     if (spec->kind >= SANDBOX_BWRAP)
         fits = fits && wrap_add(spec, shown, arena, ret);
+    if (spec->kind >= SANDBOX_BWRAP && spec->home.folder.len > 0)
+        home_clear(spec, shown, arena);
     if (spec->kind == SANDBOX_LANDLOCK || spec->kind == SANDBOX_BOTH)
         landlock_add(spec, shown, arena, &writer);
     number_add(&writer, "memory", spec->memory, arena);

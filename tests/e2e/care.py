@@ -707,7 +707,7 @@ def what_has_to_be_there_is_looked_for():
 @check
 def artifacts_and_then_the_command():
     """Artifacts and command both have to pass; the command does not run before the artifacts exist; a link out of the checkout is not a file."""
-    fixture = fixture_make("both", verify={"command": "echo the command; test -f extra", "rounds": 9})
+    fixture = fixture_make("both", verify={"command": "echo the command; test ! -e out/report.json || test -f extra", "rounds": 9})
     try:
         goal = goal_with(fixture, [{"path": "out/report.json"}], [
             ("the file does not exist", "os.symlink('/etc/passwd', 'out/report.json')"),
@@ -838,7 +838,7 @@ print("Made it.\\n```json\\n" + json.dumps({"overseerUpdate": {"goalId": goal, "
 def a_command_hears_its_task_each_time():
     """A program that reads one prompt and ends does not know the task any more when its work does not pass: the daemon sends the task and the
     failure."""
-    fixture = fixture_make("forgetful", verify={"command": "test -f second"})
+    fixture = fixture_make("forgetful", verify={"command": "test ! -f made || test -f second"})
     fixture.program.write_text(FORGETFUL)
     try:
         goal = fixture.goal()
@@ -960,14 +960,14 @@ def no_transcript_is_stored():
 
 @check
 def a_tool_that_is_hidden_is_named():
-    """A check needs a tool that the sandbox hides: the daemon reports that to agent and person, and not only the failure."""
+    """A check needs a tool that the sandbox hides: the daemon reports that to a person, and the agent is not blamed."""
     fixture = fixture_make("hidden", verify={"command": "no-such-tool --all", "rounds": 1})
     try:
         goal = fixture.goal()
         fixture.wait("a person is asked", lambda: fixture.do("inbox.list")["items"], 60)
         [item] = fixture.do("inbox.list")["items"]
         assert "sandbox.sees" in item["text"] and "no-such-tool" in item["text"], item
-        assert all(to == "failed" for to, _ in verdicts(fixture, goal)), verdicts(fixture, goal)
+        assert {to for to, _ in verdicts(fixture, goal)} == {"target fails"}, verdicts(fixture, goal)  # it is missing there, too
     finally:
         fixture.close()
 

@@ -128,6 +128,7 @@ class Site:
         (self.state / "tokens").chmod(0o600)
         self.well("overseer", "backup", "overnight.db")
         (self.repository / "tasks.md").write_text("- [ ] do this\n- [x] done that\n")
+        (self.repository / "tasks.json").write_text(json.dumps([{"text": "do this"}, {"text": "do that"}]))
         (self.repository / "overseer.toml").write_text('[supervision]\ntick_every = "2m"\n')
         (self.repository / "approve.toml").write_text("[plans]\napprove = true\n")
         (self.repository / "agents.toml").write_text(AGENTS)
@@ -137,6 +138,7 @@ class Site:
     def refresh(self):
         """Restores the state after furnish()."""
         self.down()
+        (self.folder / "config" / "overseer" / "overseer.toml").unlink(missing_ok=True)
         for now, kept in ((self.state, "kept"), (self.repository, "kept-repository")):
             shutil.rmtree(now)
             shutil.copytree(self.folder / kept, now)

@@ -92,7 +92,9 @@ BEFORE = {
     "overseer why T7": seventh, "overseer work log": staffed, "overseer work diff": staffed,
     "overseer question show": asked(), "overseer answer": asked(), "overseer approve": asked("approve"),
     "overseer reject": asked("approve"), "overseer ack": asked(), "overseer snooze": asked(), "overseer undo": asked("answered"),
-    "overseer question withdraw": asked(),
+    "overseer question withdraw": asked(), "overseer withdraw": asked(), "overseer cancel": seventh,
+    "overseer batch": """overseer batch create tonight --tasks '[{"text": "fix the parser"}]'""",
+    "overseer account add": "mkdir -p ~/config/overseer && cp agents.toml ~/config/overseer/overseer.toml",
 }
 # These do not end by themselves; the test ends them after a while.
 ENDLESS = ("--follow", "--watch", "overseer attach", "overseer demo")

@@ -12,6 +12,8 @@ enum { MOST = 64 };
         (void)typed; \
         return 0; \
     }
+NOT_RUN(account_add_run)
+NOT_RUN(live_run)
 NOT_RUN(op_run)
 NOT_RUN(maintain_run)
 NOT_RUN(help_run)

@@ -38,8 +38,9 @@ static void operation_try(const struct op *op, json_t *params) {
     else {
         bool asked = op->request && op->request(&call, &request);
         must(!asked || call.error || request.verb != STORE_NOTHING);
-        if (op->kind == OP_WRITES)
-            signal_try(&call, asked);
+        uint32_t signals = op->signals && !call.error ? op->signals(&call) : 1;
+        for (; op->kind == OP_WRITES && !call.error && call.nth < signals; call.nth++)
+            signal_try(&call, asked); /* the daemon builds none once the request was refused */
     }
     op_call_free(&call);
 }

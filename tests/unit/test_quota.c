@@ -26,11 +26,12 @@ static struct place {
     struct policy_account accounts[1];
     int64_t now, due;
     uint64_t sources;
+    uint32_t level;
     struct decision did;
 } place;
 
 static void place_begin(void) {
-    place = (struct place){.policy = policy_default(), .now = T0};
+    place = (struct place){.policy = policy_default(), .now = T0, .level = LEVEL_TASK_BATCHES};
     place.policy.pace.actions_per_minute = place.policy.dispatch.most_at_once = 0;
     place.policy.dispatch.agents = place.agents;
     place.policy.dispatch.agent_count = 2;
@@ -59,7 +60,7 @@ static enum verdict tell(struct signal signal) {
     place.sources++;
     memcpy(signal.source.bytes, &place.sources, sizeof place.sources);
     struct world world = {
-        .goal = place.exists ? &place.goal : NULL, .live = &place.live, .level = LEVEL_SUPERVISION};
+        .goal = place.exists ? &place.goal : NULL, .live = &place.live, .level = place.level};
     place.did = step(&world, &signal, &place.policy, &place.arena);
     if (place.did.verdict != VERDICT_CHANGE) {
         if (place.did.verdict == VERDICT_NOTHING && signal.kind == SIGNAL_GOAL_DUE)
@@ -481,6 +482,9 @@ static void test_reports_that_cannot_be_believed(void **state) {
           "no report");
     check(report_for("nobody", window("5h", 9, 0)) == VERDICT_REFUSE, "an account of no agent");
     check(report_for("", window("5h", 9, 0)) == VERDICT_REFUSE, "no account");
+    place.level = LEVEL_TASK_BATCHES - 1;
+    check(report_for("max", window("5h", 9, 0)) == VERDICT_NOTHING, "an older host would lose it");
+    place.level = LEVEL_TASK_BATCHES;
     check(!place.exists, "nothing is left of them");
     report(window("5h", 5001, T0 - 1));
     check(row_of("max", "5h")->resets_at == 0, "a reset that has passed");

@@ -245,11 +245,15 @@ static void test_the_oldest_that_has_ended_makes_room(void **state) {
         snprintf(name, sizeof name, "batch-%u", i);
         batch_set(name, BATCH_MAKE | BATCH_UNTIL,
                   (struct task_batch){.until = i < 2 ? host.now + 1 : 0});
+        task_asks((uint8_t)(1 + i), name);
     }
     check(batch_set("one more", BATCH_MAKE, (struct task_batch){0}) == VERDICT_REFUSE &&
               host.did.error == ERROR_BUSY,
           "all are open");
     time_passes(2);
+    check(batch_set("one more", BATCH_MAKE, (struct task_batch){0}) == VERDICT_REFUSE,
+          "one that has ended still has a task, which would begin without it");
+    task_ends(1);
     check(batch_set("one more", BATCH_MAKE, (struct task_batch){0}) == VERDICT_CHANGE,
           "there is room");
     check(batch_of("one more") && !batch_of("batch-0") && batch_of("batch-1") &&

@@ -94,7 +94,7 @@ WALKS = [
         Moment("an update in its words", "update_signal", "runs/words/agent_words.c"),
         *through_the_ledger("words_offer", "rule_agent_update", "core/agent_update.c"),
         Moment("posted to the loop", "loop_answer_post", "runs/loop_post.c"),
-        Moment("the run knows that it is kept", "kept_home", "runs/run_drive.c"),
+        Moment("the run knows that it is kept", "kept_home", "runs/run_file.c"),
         Moment("drive.state is written", "saved_write", "runs/run_file.c"),
         Moment("the acknowledgement is sent", "held_ack", "drivers/hold_client.c"),
         Moment("it reaches the hold", "client_event", "hold/client.c"),

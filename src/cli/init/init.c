@@ -15,7 +15,6 @@
 #include "model/setting/model_hosts.h"
 
 #include <errno.h>
-#include <glob.h>
 #include <stdlib.h>
 #include <unistd.h>
 
@@ -51,20 +50,6 @@ static const struct {
 
 /* ---- finding ---- */
 
-/* Python tests need no file that declares them. */
-static bool has_python_tests(const struct init *init) {
-    static const char *const PLACES[] = {"test_*.py", "tests/test_*.py", "test/test_*.py"};
-    char pattern[PATH_MAX];
-    glob_t found = {0};
-    bool has = false;
-    for (size_t i = 0; i < count_of(PLACES) && !has; i++) {
-        snprintf(pattern, sizeof pattern, "%s/%s", init->folder, PLACES[i]);
-        has = glob(pattern, 0, NULL, &found) == 0;
-        globfree(&found);
-    }
-    return has;
-}
-
 static void command_find_in(struct init *init) {
     for (size_t i = 0; i < count_of(KNOWN); i++)
         if (init_file_has(init->folder, KNOWN[i].file, KNOWN[i].has)) {
@@ -72,9 +57,11 @@ static void command_find_in(struct init *init) {
             init->from = KNOWN[i].file;
             return;
         }
-    if (!has_python_tests(init))
+    if (!init_has_python_tests(init, NULL))
         return;
-    snprintf(init->command, sizeof init->command, "python3 -m unittest discover");
+    bool unittests = init_has_python_tests(init, "import unittest");
+    snprintf(init->command, sizeof init->command, "%s",
+             unittests ? "python3 -m unittest discover" : "pytest");
     init->from = "test_*.py";
 }
 

@@ -27,6 +27,7 @@ struct init {
 };
 
 /* ---- init_setup.c ---- */
+bool init_has_python_tests(const struct init *init, const char *text);
 bool init_file_has(const char *folder, const char *name, const char *text); /* NULL: it exists */
 void setup_find(struct init *init); /* once the test command is found */
 json_t *checks_try(const struct init *init);

@@ -6,6 +6,9 @@
 #include "cli/place.h"
 #include "cli/term.h"
 
+#include <glob.h>
+#include <limits.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -40,19 +43,44 @@ bool init_file_has(const char *folder, const char *name, const char *text) {
     return !text || strstr(content, text);
 }
 
+/* Python tests need no file that declares them. text: NULL, or what one of them has to contain. */
+bool init_has_python_tests(const struct init *init, const char *text) {
+    static const char *const PLACES[] = {"test_*.py", "tests/test_*.py", "test/test_*.py"};
+    char pattern[PATH_MAX + 32];
+    bool has = false;
+    for (size_t i = 0; i < count_of(PLACES) && !has; i++) {
+        glob_t found = {0};
+        snprintf(pattern, sizeof pattern, "%s/%s", init->folder, PLACES[i]);
+        if (glob(pattern, 0, NULL, &found) == 0)
+            for (size_t k = 0; k < found.gl_pathc && !has; k++)
+                has =
+                    init_file_has(init->folder, found.gl_pathv[k] + strlen(init->folder) + 1, text);
+        globfree(&found);
+    }
+    return has;
+}
+
 static bool is_in_path(const char *name) {
     char path[PATH_MAX];
     return program_find(name, path);
 }
 
-/* pytest where it is not installed: that of the virtual environment, or what Python itself has. */
+/* Where pytest is not installed: that of the virtual environment, or what Python itself has, if there are tests for that;
+ * otherwise no command: Python's own passes where it finds no test. A command of the settings stays as it is. */
 static void pytest_settle(struct init *init) {
-    if (strcmp(init->command, "pytest") != 0 || is_in_path("pytest"))
+    bool found = init->from && (strcmp(init->from, "test_*.py") == 0 ||
+                                init_file_has(init->folder, init->from, NULL));
+    if (!found || strcmp(init->command, "pytest") != 0 || is_in_path("pytest"))
         return;
     bool in_venv = strncmp(init->setup, VENV, strlen(VENV)) == 0 &&
                    init_file_has(init->folder, "requirements.txt", "pytest");
-    snprintf(init->command, sizeof init->command, "%s",
-             in_venv ? ".venv/bin/python -m pytest" : "python3 -m unittest discover");
+    const char *command = in_venv ? ".venv/bin/python -m pytest"
+                          : init_has_python_tests(init, "import unittest")
+                              ? "python3 -m unittest discover"
+                              : "";
+    snprintf(init->command, sizeof init->command, "%s", command);
+    if (!*command)
+        init->from = NULL;
 }
 
 void setup_find(struct init *init) {
@@ -124,6 +152,11 @@ void checks_tell(const json_t *tried) {
     }
     if (json_integer_value(json_object_get(tried, "exit")) == 0) {
         printf("  tried       %s passes at %.12s\n", branch, commit);
+        return;
+    }
+    if (json_integer_value(json_object_get(tried, "exit")) == -2) {
+        printf("  not tried   %s takes longer than ten minutes at %.12s\n",
+               strcmp(stage, "setup") == 0 ? "verify.setup" : "verify.command", commit);
         return;
     }
     printf("  tried       %s FAILS its own %s at %.12s:\n", branch,

@@ -87,7 +87,10 @@ static bool quota_take(struct deciding *d, struct quota *ret) {
 
 void rule_account_seen(struct deciding *d) {
     struct quota quota;
-    if (!quota_take(d, &quota) || !admission_open(d)) {
+    bool read = quota_take(d, &quota);
+    if (read && d->world->level < LEVEL_TASK_BATCHES)
+        return; /* an older host would lose it, or take a window for the account */
+    if (!read || !admission_open(d)) {
         decide_refuse(d, ERROR_INVALID);
         return;
     }

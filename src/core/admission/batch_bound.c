@@ -31,7 +31,8 @@ struct str batch_words(const struct admission_view *view, const struct permit *p
         task_batches_find(&view->d->decision->live.task_batches, permit->batch);
     const char *name = batch ? batch->name : "";
     if (bound == BOUND_BATCH_OVER)
-        return arena_format(view->d->out, "the time of its batch %s is over", name);
+        return arena_format(view->d->out, "the time of its batch%s%s is over", *name ? " " : "",
+                            name);
     if (bound == BOUND_BATCH_HELD)
         return arena_format(view->d->out, "its batch %s is held", name);
     return arena_format(view->d->out, "its batch %s has %u at work, as many as it may", name,

@@ -6,23 +6,32 @@
 
 #include "model/live.h"
 
-/* The oldest batch that has ended, or NULL. */
-static struct task_batch *batch_oldest_ended(struct task_batches *batches) {
+static bool batch_has_work(const struct deciding *d, const struct task_batch *batch) {
+    const struct permits *permits = &d->decision->live.permits;
+    for (uint32_t i = 0; i < permits->count; i++)
+        if (permits->at[i].batch == batch->key)
+            return true;
+    return false;
+}
+
+/* The oldest batch without a task that waits or works, or NULL. */
+static struct task_batch *batch_oldest_idle(struct deciding *d) {
+    struct task_batches *batches = &d->decision->live.task_batches;
     struct task_batch *oldest = NULL;
     for (uint32_t i = 0; i < batches->count; i++)
-        if (batches->at[i].ended && (!oldest || batches->at[i].made_at < oldest->made_at))
+        if (!batch_has_work(d, &batches->at[i]) &&
+            (!oldest || batches->at[i].made_at < oldest->made_at))
             oldest = &batches->at[i];
     return oldest;
 }
 
-static bool batch_has_room(const struct deciding *d) {
-    return d->decision->live.task_batches.count < LIMIT_TASK_BATCHES ||
-           batch_oldest_ended(&d->decision->live.task_batches);
+static bool batch_has_room(struct deciding *d) {
+    return d->decision->live.task_batches.count < LIMIT_TASK_BATCHES || batch_oldest_idle(d);
 }
 
 static struct task_batch *batch_add(struct deciding *d, const struct task_batch *asked) {
     if (d->decision->live.task_batches.count >= LIMIT_TASK_BATCHES) {
-        struct task_batch *oldest = batch_oldest_ended(&d->decision->live.task_batches);
+        struct task_batch *oldest = batch_oldest_idle(d);
         batch_record(d, RECORD_BATCH_ENDED, oldest, "batch.makes-room");
         live_remove(d, PART_TASK_BATCH, oldest);
     }
@@ -43,7 +52,8 @@ static void batch_begin_again(struct deciding *d, struct task_batch *batch) {
 static void batch_change(struct deciding *d, struct task_batch *batch,
                          const struct task_batch *asked) {
     uint32_t changes = d->signal->to;
-    if ((changes & BATCH_MAKE) && batch->ended)
+    bool over = batch->ended || (batch->until > 0 && batch->until <= d->signal->at);
+    if ((changes & BATCH_MAKE) && over)
         batch_begin_again(d, batch);
     if (changes & BATCH_MOST)
         batch->most = asked->most;
@@ -85,8 +95,9 @@ void rule_batch_set(struct deciding *d) {
         return;
     }
     if (!task_batches_find(batches, key) && !batch_has_room(d)) {
-        decide_refuse_because(d, ERROR_BUSY,
-                              arena_format(d->out, "%d batches are open", LIMIT_TASK_BATCHES));
+        decide_refuse_because(
+            d, ERROR_BUSY,
+            arena_format(d->out, "%d batches have tasks that wait or work", LIMIT_TASK_BATCHES));
         return;
     }
     if (!admission_open(d)) {

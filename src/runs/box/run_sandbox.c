@@ -4,6 +4,7 @@
 #include "runs/run.h"
 #include "runs/run_log.h"
 #include "sandbox/sandbox.h"
+#include "sys/clock.h"
 
 #include <limits.h>
 #include <stdio.h>
@@ -376,5 +377,9 @@ void check_box_clear(struct str place, struct arena *arena) {
     for (size_t i = 0; i < count_of(FILES); i++)
         (void)unlink(arena_cstr(arena, arena_format(arena, "%.*s.%s", STR_ARG(place), FILES[i])));
     (void)rmdir(arena_cstr(arena, arena_format(arena, "%.*s.net", STR_ARG(place))));
-    (void)folder_remove(arena_cstr(arena, arena_format(arena, "%.*s.tmp", STR_ARG(place))));
+    char *home = arena_cstr(arena, arena_format(arena, "%.*s.tmp", STR_ARG(place)));
+    char *gone = arena_cstr(arena, arena_format(arena, "%.*s.gone-%016llx", STR_ARG(place),
+                                                (unsigned long long)clock_boot()));
+    if (rename(home, gone) == 0) /* what cannot be removed is not found again by the next check */
+        (void)folder_remove(gone);
 }

@@ -81,6 +81,7 @@ struct target_verdict {
     int64_t exit;
     struct str since; /* the first commit that failed like this; empty: it passes */
     int64_t since_at;
+    int64_t at; /* when it was written last */
     struct str text;
 };
 bool target_verdict_read(const struct work_place *place, struct arena *arena,

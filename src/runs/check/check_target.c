@@ -15,6 +15,7 @@
 #include <sys/stat.h>
 
 enum { FAILED_MOST = 64, HEX = 64, VERDICT_MOST = LIMIT_OUTPUT + 1024 };
+static const int64_t FAILURE_BELIEVED = MINUTES(15);
 
 /* ---- the stored verdict ---- */
 
@@ -34,11 +35,14 @@ bool target_verdict_read(const struct work_place *place, struct arena *arena,
         arena, arena_format(arena, "%s/%s", folder_of(place, arena), name_of_file(place, arena)));
     FILE *file = fopen(path, "re");
     size_t length = file ? fread(text, 1, VERDICT_MOST - 1, file) : 0;
+    struct stat about = {0};
     unsigned stage;
     int64_t exit, since_at;
     int end = 0;
-    if (file)
+    if (file) {
+        fstat(fileno(file), &about);
         fclose(file);
+    }
     text[length] = 0;
     if (sscanf(text, "%64s %64s %u %" SCNd64 " %64s %" SCNd64 "\n%n", commit, digest, &stage, &exit,
                since, &since_at, &end) != 6 ||
@@ -49,6 +53,7 @@ bool target_verdict_read(const struct work_place *place, struct arena *arena,
                                    .exit = exit,
                                    .since = arena_copy(arena, str_of(since)),
                                    .since_at = since_at,
+                                   .at = (int64_t)about.st_mtime * 1000000,
                                    .text = {text + end, length - (size_t)end}};
     return strlen(digest) == HEX && hex_read(digest, ret->digest.bytes, sizeof ret->digest.bytes);
 }
@@ -184,9 +189,16 @@ void failed_checks_free(struct run_table *runs) {
 
 /* ---- checking the target ---- */
 
+/* What made the target fail may be gone although its commit is the same: a host that was denied, a registry that was away, a
+ * program that was missing. So a failure is believed for a while only. */
+static bool is_believed(const struct target_verdict *verdict) {
+    return verdict->exit == 0 || clock_wall() - verdict->at < FAILURE_BELIEVED;
+}
+
 static bool verdict_find(struct target_check *check, struct target_verdict *ret) {
     return target_verdict_read(check->place, check->arena, ret) &&
-           str_equal(ret->commit, check->onto) && hash_equal(&ret->digest, &check->place->digest);
+           str_equal(ret->commit, check->onto) && hash_equal(&ret->digest, &check->place->digest) &&
+           is_believed(ret);
 }
 
 /* A target whose command fails says nothing about a candidate whose setup fails. */

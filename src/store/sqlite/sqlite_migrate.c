@@ -3,6 +3,8 @@
 #include "store/migrate.h"
 #include "store/sqlite/sqlite_state.h"
 
+#include <stdio.h>
+
 /* Rows of the hot tables are stored in their primary key's tree; due_at is deliberately in no index. */
 static const char *const TABLES[] = {
     "CREATE TABLE store (one INTEGER PRIMARY KEY CHECK (one = 1), version INTEGER NOT NULL,"
@@ -115,6 +117,26 @@ static int parts_make(struct sqlite_store *store, uint32_t first, uint32_t end) 
     for (uint32_t k = first; k < end; k++)
         for (size_t i = 0; i < count_of(PART_TABLES) && !code; i++)
             code = make(store, PART_TABLES[i], PART[k].table);
+    return code;
+}
+
+/* A store that is only read keeps the tables of the build that wrote it. Parts that it does not have yet are empty for this
+ * connection. */
+int sqlite_parts_stand_in(struct sqlite_store *store) {
+    static const char FORM[] =
+        "CREATE TEMP TABLE IF NOT EXISTS %s (goal_id BLOB, n INTEGER, name TEXT, body BLOB)";
+    int code = SQLITE_OK;
+    for (uint32_t k = 0; k < PARTS && !code; k++) {
+        char sql[160];
+        sqlite3_stmt *statement = NULL;
+        snprintf(sql, sizeof sql, "SELECT 1 FROM sqlite_master WHERE name = '%s'", PART[k].table);
+        code = sqlite3_prepare_v2(store->db, sql, -1, &statement, NULL);
+        bool there = !code && sqlite3_step(statement) == SQLITE_ROW;
+        sqlite3_finalize(statement);
+        snprintf(sql, sizeof sql, FORM, PART[k].table);
+        if (!code && !there)
+            code = sqlite3_exec(store->db, sql, NULL, NULL, NULL);
+    }
     return code;
 }
 

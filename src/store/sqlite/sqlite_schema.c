@@ -94,8 +94,10 @@ int sqlite_schema_look(struct sqlite_store *store) {
 int sqlite_schema(struct sqlite_store *store) {
     struct schema_mark mark;
     int code = schema_check(store, &mark);
-    if (code || mark.version >= SCHEMA_VERSION || store->read_only)
+    if (code || mark.version >= SCHEMA_VERSION)
         return code;
+    if (store->read_only)
+        return sqlite_parts_stand_in(store);
     code = sqlite3_exec(store->db, "BEGIN IMMEDIATE", NULL, NULL, NULL);
     if (!code)
         code = schema_check(store, &mark);

@@ -141,6 +141,8 @@ int sqlite_schema_look(
         *store); /* only checks whether this build may use the store; changes nothing */
 int sqlite_schema(struct sqlite_store *store);
 int sqlite_tables_make(struct sqlite_store *store); /* those that do not exist yet */
+int sqlite_parts_stand_in(
+    struct sqlite_store *store); /* empty tables, for a store that is only read */
 int sqlite_tables_add(struct sqlite_store *store,
                       uint32_t version);       /* those that STORED has since a later version */
 int sqlite_from_1(struct sqlite_store *store); /* a row of MIGRATIONS */
