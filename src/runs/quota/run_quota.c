@@ -260,7 +260,7 @@ static const struct account *row_of(const struct accounts_ask *it, const char *n
     return NULL;
 }
 
-/* Without a row, what was stored is over; what was not stored yet stays as it is. */
+/* If the store has no row any more, paid usage of a stored account is over. An account that is not stored yet keeps its state. */
 static void account_follow(struct quota_account *account, const struct account *row) {
     if (row) {
         account->state = row->overage;
